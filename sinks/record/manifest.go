@@ -1,0 +1,116 @@
+package record
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Status is how a run ended.
+type Status string
+
+// The statuses.
+const (
+	Running           Status = "running" // or killed: the manifest was never finished
+	Done              Status = "done"    // an edge reached included
+	Failed            Status = "failed"
+	InterruptedStatus Status = "interrupted"
+)
+
+// Manifest says what was run, where and how it ended. It is written once when
+// the run begins (Running) and again, last of all files, when it ends.
+type Manifest struct {
+	SchemaVersion int    `json:"schema_version"`
+	Rung          string `json:"rung_version"`
+	Simulated     bool   `json:"simulated"`
+	Experiment    string `json:"experiment"`
+	RunID         string `json:"run_id"`
+	Cell          string `json:"cell,omitempty"`
+	Status        Status `json:"status"`
+	Error         string `json:"error,omitempty"` // why a failed run failed
+
+	SpecHash     string            `json:"spec_hash"`
+	WorkloadHash string            `json:"workload_hash"`
+	PlanDigest   string            `json:"plan_digest"`
+	Seed         int64             `json:"seed"`
+	Variables    map[string]string `json:"variables,omitempty"` // a sensitive one is "(sensitive)"
+	Plan         json.RawMessage   `json:"plan"`                // the evaluated spec: plan.Plan
+
+	Began time.Time  `json:"began"`
+	Ended *time.Time `json:"ended,omitempty"`
+
+	Host   Host     `json:"host"`
+	Git    *Git     `json:"git,omitempty"` // nil where the spec is in no repository
+	Server Server   `json:"server"`
+	GPUs   []Device `json:"gpus"`
+	GPU    GPUInfo  `json:"gpu"`
+	Parts  []Part   `json:"parts"`
+	Counts Counts   `json:"counts"`
+}
+
+// Host is the machine that rung ran on.
+type Host struct {
+	Name     string `json:"name"`
+	OS       string `json:"os"`
+	Kernel   string `json:"kernel,omitempty"`
+	CPU      string `json:"cpu,omitempty"`
+	CPUs     int    `json:"cpus"`
+	Governor string `json:"governor,omitempty"`
+}
+
+// Git is the commit of the spec.
+type Git struct {
+	Commit string `json:"commit"`
+	Clean  bool   `json:"clean"` // the spec's file is as committed
+}
+
+// Server is what the target said of itself in the probe. All of it is untrusted
+// text, bounded and valid UTF-8.
+type Server struct {
+	Software      string   `json:"software,omitempty"` // the Server header, or what its model list gives away
+	Version       string   `json:"version,omitempty"`
+	Models        []string `json:"models,omitempty"`
+	MaxModelLen   *int     `json:"max_model_len,omitempty"`
+	InputForm     string   `json:"input_form,omitempty"`     // "ids" or "text": how the prompts were sent
+	Tokeniser     string   `json:"tokeniser,omitempty"`      // which endpoint counted, or "usage"
+	TemplateExtra int      `json:"template_extra,omitempty"` // tokens that the chat template adds
+}
+
+// Device is one GPU as the sampler found it.
+type Device struct {
+	Index         int      `json:"index"`
+	UUID          string   `json:"uuid"`
+	Name          string   `json:"name"`
+	Driver        string   `json:"driver,omitempty"`
+	MemTotalBytes *int64   `json:"mem_total_bytes,omitempty"`
+	PowerLimitW   *float64 `json:"power_limit_w,omitempty"`
+	MIG           *bool    `json:"mig,omitempty"`
+	ECC           *bool    `json:"ecc,omitempty"`
+	Unsupported   []string `json:"unsupported,omitempty"` // columns that this card or driver has not
+}
+
+// GPUInfo says where samples came from.
+type GPUInfo struct {
+	Source    string  `json:"source"`             // nvml, simulator, none
+	Reason    string  `json:"reason,omitempty"`   // why there are no samples
+	IntervalS float64 `json:"interval_s"`         // between two samples of a device
+	Late      int     `json:"late,omitempty"`     // samples more than one interval late
+	Warnings  string  `json:"warnings,omitempty"` // what the sampler could not do
+}
+
+// Part is one file of a table.
+type Part struct {
+	Path   string `json:"path"` // relative to the run's folder, with slashes
+	Table  string `json:"table"`
+	Rows   int64  `json:"rows"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Counts sums up a run.
+type Counts struct {
+	Requests int64 `json:"requests"`
+	Counted  int64 `json:"counted"`
+	Failed   int64 `json:"failed"`
+	Samples  int64 `json:"samples"`
+	Events   int64 `json:"events"`
+}

@@ -1,0 +1,161 @@
+// Package record is the vocabulary of a run: requests, samples of the GPU,
+// events, outcomes, phases and the manifest. It is a leaf: the runner fills it,
+// the sinks write it and the report reads it, and none of them needs another.
+//
+// Times. A point on the run's clock (…TS) is in seconds since the run began, on
+// the monotonic clock; Time is the wall clock beside it, for joins with other
+// machines only. Spans (…S) are seconds. Memory is in bytes. A nil pointer is
+// unknown: nothing that the server or the card did not say is ever filled in.
+package record
+
+import "time"
+
+// SchemaVersion is the version of the tables' columns.
+const SchemaVersion = 1
+
+// Phase says what a request was for.
+type Phase string
+
+// The phases.
+const (
+	Probe    Phase = "probe"    // before the run, to learn what the server takes
+	Baseline Phase = "baseline" // one at a time, before the ladders
+	Warmup   Phase = "warmup"   // at the shape that follows, recorded and never counted
+	Measure  Phase = "measure"  // a ladder's rounds
+	Confirm  Phase = "confirm"  // further rounds at an edge
+)
+
+// Item is one thing on the runner's ordered stream: exactly one field is set.
+type Item struct {
+	Request *Request
+	Sample  *Sample
+	Event   *Event
+}
+
+// Place says where in the plan a row belongs. Ladder is empty outside ladders.
+type Place struct {
+	Phase   Phase
+	Ladder  string
+	Pass    int
+	Rung    int     // index
+	Value   float64 // the rung's value, in the unit of the ladder's axis
+	Round   int
+	Attempt int // 0, or how often the round was run before
+}
+
+// Request is one HTTP call, whatever became of it.
+type Request struct {
+	Place
+	ID    string // 16 hex digits, from the seed and the place
+	Index int    // in its round
+
+	Time        time.Time // wall clock of the send
+	DueTS       float64   // when it was due; in a closed loop, when its slot was free
+	SentTS      float64
+	FirstByteTS *float64 // first byte of the answer's header
+	DoneTS      float64  // last byte, or the failure
+
+	InFlight            int // asked of the closed loop
+	Inputs              int // texts in the request
+	InputsDone          int // vectors or choices that came back right
+	InputTokensPlanned  int // over all inputs
+	InputTokens         *int
+	OutputTokensPlanned *int // nil for embeddings
+	OutputTokens        *int
+	CachedTokens        *int // prompt tokens that the server took from its cache
+	BodyBytes           int64
+	BodySHA256          string // hex
+	ResponseBytes       int64
+
+	Outcome      Outcome
+	Counted      bool   // the analysis uses it
+	RejectReason string // why its round does not count; empty where it does
+	Status       *int
+	RetryAfterS  *float64
+	Stage        Stage  // of a timeout or a broken connection
+	Error        string // first 2 KiB of the body, or the client's error
+	Incident     *int64 // failures of one cause share it
+	ConnReused   bool
+}
+
+// LatencyS is the span from due to done, in seconds.
+func (r Request) LatencyS() float64 { return r.DoneTS - r.DueTS }
+
+// ServiceS is the span from sent to done, in seconds.
+func (r Request) ServiceS() float64 { return r.DoneTS - r.SentTS }
+
+// Sample is one reading of one device.
+type Sample struct {
+	Place             // what was going on; Phase is empty between phases
+	Time    time.Time // wall clock
+	TS      float64
+	LateS   float64 // behind its schedule
+	Forced  bool    // taken at a rung's end, beside the schedule
+	Device  int
+	UUID    string
+	Name    string
+	MemCall string // which call or model gave the memory: "v2", "v1", "simulated"
+
+	MemTotalBytes    *int64
+	MemUsedBytes     *int64
+	MemFreeBytes     *int64
+	MemReservedBytes *int64
+	UtilGPUPct       *float64
+	UtilMemPct       *float64
+	PowerW           *float64
+	TemperatureC     *float64
+	SMClockMHz       *float64
+	MemClockMHz      *float64
+	EnergyJ          *float64 // since the driver was loaded
+	ThrottleReasons  *int64   // NVML's bits
+}
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of event. A begin and its end carry the same place.
+const (
+	RunBegin    EventKind = "run_begin"
+	RunEnd      EventKind = "run_end"
+	PhaseBegin  EventKind = "phase_begin" // probe, baseline (idle), ...
+	PhaseEnd    EventKind = "phase_end"
+	IdleBegin   EventKind = "idle_begin" // nothing is sent: what the loaded model holds by itself
+	IdleEnd     EventKind = "idle_end"
+	LadderBegin EventKind = "ladder_begin"
+	LadderEnd   EventKind = "ladder_end" // Reason: why it ended
+	PassBegin   EventKind = "pass_begin"
+	PassEnd     EventKind = "pass_end"
+	RungBegin   EventKind = "rung_begin" // first warm-up send
+	RungEnd     EventKind = "rung_end"   // last end, and one sampling interval
+	RoundBegin  EventKind = "round_begin"
+	RoundEnd    EventKind = "round_end" // Verdict, WindowS, WallS, MeanInFlight
+	EdgeFound   EventKind = "edge"      // Reason
+	Warning     EventKind = "warning"
+	Interrupted EventKind = "interrupted"
+	GPULost     EventKind = "gpu_lost"
+)
+
+// Verdict is what became of a round.
+type Verdict string
+
+// The verdicts.
+const (
+	Accepted Verdict = "accepted"
+	Rejected Verdict = "rejected" // Reason says why; its rows stay, not counted
+)
+
+// Event is one mark on the run's clock.
+type Event struct {
+	Place
+	Time time.Time
+	TS   float64
+	Kind EventKind
+
+	Verdict      Verdict // round_end
+	Reason       string
+	WindowS      *float64 // round_end: the steady window's length
+	WallS        *float64 // round_end: first send to last end
+	MeanInFlight *float64 // round_end
+	OK           *int     // round_end: successes
+	Failed       *int     // round_end
+}
