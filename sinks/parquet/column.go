@@ -1,0 +1,176 @@
+package parquet
+
+import (
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+	"unique"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// row is one row of a table: whose it is, and the item itself.
+type row[T any] struct {
+	id Identity
+	v  *T
+}
+
+// column is one column of a table of T: all that is known of it.
+type column[T any] struct {
+	name, unit, meaning, formula string
+
+	typ     arrow.DataType
+	repeats bool // values come again and again: dictionary-encoded
+
+	known func(*row[T]) bool // nil: always; where it is false the cell is null
+	write func(array.Builder, *row[T])
+	read  func(arrow.Array, int, *row[T]) // nil: derived from other columns
+}
+
+// by adds the formula of a derived value.
+func (c column[T]) by(formula string) column[T] { c.formula = formula; return c }
+
+// when makes the cell null in rows where known is false.
+func (c column[T]) when(known func(*row[T]) bool) column[T] { c.known = known; return c }
+
+// distinct says that hardly a value comes twice, so that a dictionary is a waste.
+func (c column[T]) distinct() column[T] { c.repeats = false; return c }
+
+// put writes one cell.
+func (c column[T]) put(b array.Builder, r *row[T]) {
+	if c.known != nil && !c.known(r) {
+		b.AppendNull()
+		return
+	}
+	c.write(b, r)
+}
+
+// maxText bounds a text in bytes: an error's body, above all.
+const maxText = 2 << 10
+
+// clean makes a text fit for a string column: valid UTF-8 of at most maxText bytes.
+func clean(s string) string {
+	return cut(strings.ToValidUTF8(cut(s), "\uFFFD")) // the replacement may be longer than what it replaces
+}
+
+// cut shortens a text to maxText bytes, and leaves no half of a character behind.
+func cut(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	end := maxText
+	for end > maxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
+}
+
+// text is a column of text; the empty text is unknown.
+func text[T any, S ~string](name, meaning string, at func(*row[T]) *S) column[T] {
+	return column[T]{
+		name: name, meaning: meaning, typ: arrow.BinaryTypes.String, repeats: true,
+		write: func(b array.Builder, r *row[T]) {
+			if s := *at(r); s != "" {
+				b.(*array.StringBuilder).Append(clean(string(s)))
+			} else {
+				b.AppendNull()
+			}
+		},
+		read: func(a arrow.Array, i int, r *row[T]) {
+			*at(r) = S(unique.Make(a.(*array.String).Value(i)).Value())
+		},
+	}
+}
+
+// whole is a column of integers that are always known.
+func whole[T any, N ~int | ~int64](name, unit, meaning string, at func(*row[T]) *N) column[T] {
+	return column[T]{
+		name: name, unit: unit, meaning: meaning, typ: arrow.PrimitiveTypes.Int64, repeats: true,
+		write: func(b array.Builder, r *row[T]) { b.(*array.Int64Builder).Append(int64(*at(r))) },
+		read:  func(a arrow.Array, i int, r *row[T]) { *at(r) = N(a.(*array.Int64).Value(i)) },
+	}
+}
+
+// wholeOrNull is a column of integers that may be unknown.
+func wholeOrNull[T any, N ~int | ~int64](name, unit, meaning string, at func(*row[T]) **N) column[T] {
+	return column[T]{
+		name: name, unit: unit, meaning: meaning, typ: arrow.PrimitiveTypes.Int64, repeats: true,
+		write: func(b array.Builder, r *row[T]) {
+			if p := *at(r); p != nil {
+				b.(*array.Int64Builder).Append(int64(*p))
+			} else {
+				b.AppendNull()
+			}
+		},
+		read: func(a arrow.Array, i int, r *row[T]) {
+			n := N(a.(*array.Int64).Value(i))
+			*at(r) = &n
+		},
+	}
+}
+
+// number is a column of real numbers that are always known.
+func number[T any](name, unit, meaning string, at func(*row[T]) *float64) column[T] {
+	c := derived(name, unit, meaning, func(r *row[T]) float64 { return *at(r) })
+	c.read = func(a arrow.Array, i int, r *row[T]) { *at(r) = a.(*array.Float64).Value(i) }
+	return c
+}
+
+// numberOrNull is a column of real numbers that may be unknown.
+func numberOrNull[T any](name, unit, meaning string, at func(*row[T]) **float64) column[T] {
+	c := derived(name, unit, meaning, func(r *row[T]) float64 {
+		if p := *at(r); p != nil {
+			return *p
+		}
+		return math.NaN()
+	})
+	c.read = func(a arrow.Array, i int, r *row[T]) {
+		x := a.(*array.Float64).Value(i)
+		*at(r) = &x
+	}
+	return c
+}
+
+// derived is a column of real numbers that follow from others; the reader needs
+// it not. What is not finite is unknown: NaN breaks the statistics of readers.
+func derived[T any](name, unit, meaning string, get func(*row[T]) float64) column[T] {
+	return column[T]{
+		name: name, unit: unit, meaning: meaning, typ: arrow.PrimitiveTypes.Float64,
+		write: func(b array.Builder, r *row[T]) {
+			if x := get(r); math.IsNaN(x) || math.IsInf(x, 0) {
+				b.AppendNull()
+			} else {
+				b.(*array.Float64Builder).Append(x)
+			}
+		},
+	}
+}
+
+// boolean is a column of truth values.
+func boolean[T any](name, meaning string, at func(*row[T]) *bool) column[T] {
+	return column[T]{
+		name: name, meaning: meaning, typ: arrow.FixedWidthTypes.Boolean,
+		write: func(b array.Builder, r *row[T]) { b.(*array.BooleanBuilder).Append(*at(r)) },
+		read:  func(a arrow.Array, i int, r *row[T]) { *at(r) = a.(*array.Boolean).Value(i) },
+	}
+}
+
+// instant is a column of points in time, to the microsecond, in UTC.
+func instant[T any](name, meaning string, at func(*row[T]) *time.Time) column[T] {
+	return column[T]{
+		name: name, unit: "µs, UTC", meaning: meaning,
+		typ: &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"},
+		write: func(b array.Builder, r *row[T]) {
+			if t := *at(r); t.IsZero() {
+				b.AppendNull()
+			} else {
+				b.(*array.TimestampBuilder).Append(arrow.Timestamp(t.UnixMicro()))
+			}
+		},
+		read: func(a arrow.Array, i int, r *row[T]) {
+			*at(r) = time.UnixMicro(int64(a.(*array.Timestamp).Value(i))).UTC()
+		},
+	}
+}

@@ -1,0 +1,59 @@
+package parquet
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	pq "github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+)
+
+// encode writes items as one Parquet file of one row group.
+func (t table[T]) encode(w io.Writer, id Identity, items []T) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("encoding: %v", p)
+		}
+	}()
+	schema := t.schema()
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	r := row[T]{id: id}
+	for i, c := range t.columns {
+		f := b.Field(i)
+		f.Reserve(len(items))
+		for j := range items {
+			r.v = &items[j]
+			c.put(f, &r)
+		}
+	}
+	rec := b.NewRecord()
+	defer rec.Release()
+	// pqarrow closes what it writes to; the caller still has to sync it.
+	fw, err := pqarrow.NewFileWriter(schema, struct{ io.Writer }{w}, t.properties(), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	if err != nil {
+		return err
+	}
+	if err := fw.Write(rec); err != nil {
+		return err
+	}
+	return fw.Close()
+}
+
+// properties say how the columns are laid out in a file.
+func (t table[T]) properties() *pq.WriterProperties {
+	opts := []pq.WriterProperty{
+		pq.WithCompression(compress.Codecs.Zstd),
+		pq.WithCreatedBy("rung"),
+		pq.WithDictionaryDefault(false),
+	}
+	for _, c := range t.columns {
+		if c.repeats {
+			opts = append(opts, pq.WithDictionaryFor(c.name, true))
+		}
+	}
+	return pq.NewWriterProperties(opts...)
+}

@@ -1,0 +1,113 @@
+package parquet
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rung/sinks/record"
+)
+
+// writtenRun is a finished run with one part of requests.
+func writtenRun(t *testing.T) (dir string, m record.Manifest, part string) {
+	t.Helper()
+	w, dir, m := newWriter(t, (&clock{begin}).now)
+	write(t, w, fullRequest(), fullRequest(), fullRequest())
+	finish(t, w, &m)
+	return dir, m, filepath.Join(dir, filepath.FromSlash(m.Parts[0].Path))
+}
+
+func TestReaderChecksParts(t *testing.T) {
+	for name, c := range map[string]struct {
+		harm func(t *testing.T, m *record.Manifest, part string)
+		want string
+	}{
+		"altered": {func(t *testing.T, _ *record.Manifest, part string) {
+			b, err := os.ReadFile(part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b[len(b)/2] ^= 1
+			if err := os.WriteFile(part, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}, "SHA-256"},
+		"cut": {func(t *testing.T, m *record.Manifest, part string) {
+			if err := os.Truncate(part, m.Parts[0].Bytes/2); err != nil {
+				t.Fatal(err)
+			}
+		}, "cut or altered"},
+		"missing": {func(t *testing.T, _ *record.Manifest, part string) {
+			if err := os.Remove(part); err != nil {
+				t.Fatal(err)
+			}
+		}, "no such file"},
+		"outside": {func(_ *testing.T, m *record.Manifest, _ string) {
+			m.Parts[0].Path = "../../etc/passwd"
+		}, "outside the run's folder"},
+		"other run": {func(_ *testing.T, m *record.Manifest, _ string) {
+			m.RunID = "20260101T000000Z-aaaaaa"
+		}, `is of run "2026`},
+		"other count": {func(_ *testing.T, m *record.Manifest, _ string) {
+			m.Parts[0].Rows = 7
+		}, "manifest says 7"},
+		"no digest": {func(_ *testing.T, m *record.Manifest, _ string) {
+			m.Parts[0].SHA256 = ""
+		}, "SHA-256"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, m, part := writtenRun(t)
+			c.harm(t, &m, part)
+			_, err := ReadRequests(dir, m)
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), wayOut) {
+				t.Errorf("error %v, want %q and the way out", err, c.want)
+			}
+		})
+	}
+}
+
+// A run that was killed lists no parts; what lies whole on disk is read, and no
+// damage there ends the process.
+func TestUnlistedPartsAreRead(t *testing.T) {
+	dir, m, part := writtenRun(t)
+	m.Status, m.Parts = record.Running, nil
+	if !Unlisted(m) {
+		t.Fatal("a running manifest without parts is not Unlisted")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "requests", ".0002-x.parquet.tmp"), []byte("half"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadRequests(dir, m)
+	if err != nil || len(got) != 3 {
+		t.Fatalf("%d rows, %v, want 3", len(got), err)
+	}
+	whole, err := os.ReadFile(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(whole); i += 1 + len(whole)/400 {
+		b := bytes.Clone(whole)
+		b[i] ^= 0x55
+		if err := os.WriteFile(part, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = ReadRequests(dir, m) // an error or rows, never a crash
+	}
+}
+
+func TestOnlyWholeFilesAppear(t *testing.T) {
+	dir := t.TempDir()
+	_, _, err := writeWhole(dir, "f", func(w io.Writer) error {
+		if _, err := w.Write([]byte("half")); err != nil {
+			return err
+		}
+		return io.ErrShortWrite
+	})
+	entries, _ := os.ReadDir(dir)
+	if err == nil || len(entries) > 0 {
+		t.Errorf("error %v and %d files, want an error and none", err, len(entries))
+	}
+}
