@@ -30,6 +30,19 @@ type Item struct {
 	Request *Request
 	Sample  *Sample
 	Event   *Event
+	Tick    *Tick
+}
+
+// Tick says that a request has ended, for the eyes of whoever waits. It is not
+// recorded: the row follows when its round has its verdict.
+type Tick struct {
+	Place
+	TS       float64
+	Ended    int // requests of the round so far
+	Of       int // requests of the round
+	LatencyS float64
+	Outcome  Outcome
+	Inputs   int
 }
 
 // Place says where in the plan a row belongs. Ladder is empty outside ladders.
@@ -50,7 +63,7 @@ type Request struct {
 	Index int    // in its round
 
 	Time        time.Time // wall clock of the send
-	DueTS       float64   // when it was due; in a closed loop, when its slot was free
+	DueTS       float64   // when it was due; in a closed loop that is the send itself
 	SentTS      float64
 	FirstByteTS *float64 // first byte of the answer's header
 	DoneTS      float64  // last byte, or the failure

@@ -1,0 +1,57 @@
+// Package gpu samples the accelerator. It alone knows NVML, and only where the
+// binary was built with cgo on Linux; elsewhere Open says so.
+//
+// A column has three states: a value, absent (nil, this time), and unsupported
+// (nil always, and named in record.Device.Unsupported). Zero is never a guess.
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"rung/sinks/record"
+)
+
+// Options say what to sample.
+type Options struct {
+	Devices []string // UUID or index; empty: all
+	Library string   // path of the NVML library; empty: libnvidia-ml.so.1 as the loader finds it
+}
+
+// ErrUnavailable says that NVML can't be had on this machine.
+var ErrUnavailable = errors.New("NVML can't be used here")
+
+// unavailable is ErrUnavailable with its reason and the ways out.
+func unavailable(reason string) error {
+	return fmt.Errorf("%w: %s; set gpu.source to \"none\" to measure without memory figures "+
+		"(the sources \"nvidia-smi\", \"dcgm\" and \"file\" are not yet in this version)", ErrUnavailable, reason)
+}
+
+// selects says whether the spec's list of devices names this one.
+func selects(devices []string, d record.Device) bool {
+	if len(devices) == 0 {
+		return true
+	}
+	for _, want := range devices {
+		if want == d.UUID || want == strconv.Itoa(d.Index) {
+			return true
+		}
+	}
+	return false
+}
+
+// missing names the devices of the list that were not found.
+func missing(devices []string, found []record.Device) []string {
+	var out []string
+	for _, want := range devices {
+		ok := false
+		for _, d := range found {
+			ok = ok || selects([]string{want}, d)
+		}
+		if !ok {
+			out = append(out, want)
+		}
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+//go:build cgo && linux
+
+package gpu
+
+import (
+	"github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"rung/sinks/record"
+)
+
+// memoryReadings are the two calls for memory, the better first: the older one
+// counts what the driver reserves as used.
+func memoryReadings() []reading {
+	columns := []string{"mem_total_bytes", "mem_used_bytes", "mem_free_bytes"}
+	return []reading{
+		{"nvmlDeviceGetMemoryInfo_v2", columns, func(d nvml.Device, s *record.Sample) nvml.Return {
+			m, ret := d.GetMemoryInfo_v2()
+			if ret == nvml.SUCCESS {
+				s.MemCall = "v2"
+				s.MemTotalBytes, s.MemUsedBytes, s.MemFreeBytes, s.MemReservedBytes = bytes(m.Total), bytes(m.Used), bytes(m.Free), bytes(m.Reserved)
+			}
+			return ret
+		}},
+		{"nvmlDeviceGetMemoryInfo", columns, func(d nvml.Device, s *record.Sample) nvml.Return {
+			m, ret := d.GetMemoryInfo()
+			if ret == nvml.SUCCESS {
+				s.MemCall = "v1"
+				s.MemTotalBytes, s.MemUsedBytes, s.MemFreeBytes = bytes(m.Total), bytes(m.Used), bytes(m.Free)
+			}
+			return ret
+		}},
+	}
+}
+
+func readings() []reading {
+	return []reading{
+		{"nvmlDeviceGetUtilizationRates", []string{"util_gpu_pct", "util_mem_pct"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+			u, ret := d.GetUtilizationRates()
+			if ret == nvml.SUCCESS {
+				s.UtilGPUPct, s.UtilMemPct = number(u.Gpu, 1), number(u.Memory, 1)
+			}
+			return ret
+		}},
+		{"nvmlDeviceGetPowerUsage", []string{"power_w"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+			mw, ret := d.GetPowerUsage()
+			s.PowerW = when(ret, mw, 1000)
+			return ret
+		}},
+		{"nvmlDeviceGetTemperature", []string{"temperature_c"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+			c, ret := d.GetTemperature(nvml.TEMPERATURE_GPU)
+			s.TemperatureC = when(ret, c, 1)
+			return ret
+		}},
+		{"nvmlDeviceGetClockInfo", []string{"sm_clock_mhz"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+			mhz, ret := d.GetClockInfo(nvml.CLOCK_SM)
+			s.SMClockMHz = when(ret, mhz, 1)
+			return ret
+		}},
+		{"nvmlDeviceGetClockInfo", []string{"mem_clock_mhz"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+			mhz, ret := d.GetClockInfo(nvml.CLOCK_MEM)
+			s.MemClockMHz = when(ret, mhz, 1)
+			return ret
+		}},
+		{"nvmlDeviceGetTotalEnergyConsumption", []string{"energy_j"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+			mj, ret := d.GetTotalEnergyConsumption()
+			s.EnergyJ = when(ret, mj, 1000)
+			return ret
+		}},
+		{"nvmlDeviceGetCurrentClocksThrottleReasons", []string{"throttle_reasons"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+			bits, ret := d.GetCurrentClocksThrottleReasons()
+			if ret == nvml.SUCCESS {
+				s.ThrottleReasons = bytes(bits)
+			}
+			return ret
+		}},
+	}
+}
+
+// bytes is a count that the driver gave; nil where it does not fit, which is how
+// some drivers say that they do not know.
+func bytes(v uint64) *int64 {
+	if v > 1<<62 {
+		return nil
+	}
+	n := int64(v)
+	return &n
+}
+
+func number[T uint32 | uint64](v T, per float64) *float64 {
+	f := float64(v) / per
+	return &f
+}
+
+// when is a reading, or nil where the call did not succeed.
+func when[T uint32 | uint64](ret nvml.Return, v T, per float64) *float64 {
+	if ret != nvml.SUCCESS {
+		return nil
+	}
+	return number(v, per)
+}

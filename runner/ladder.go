@@ -1,0 +1,148 @@
+package runner
+
+import (
+	"fmt"
+
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// walk is one ladder under way.
+type walk struct {
+	l       plan.Ladder
+	edge    int // index of the lowest rung that failed; len(rungs) where none did
+	tallies []plan.Tally
+}
+
+// ladder walks a ladder, pass by pass, up to the edge that it finds.
+func (r *run) ladder(l plan.Ladder) error {
+	place := record.Place{Phase: record.Measure, Ladder: l.Name}
+	r.event(record.LadderBegin, place, nil)
+	w := &walk{l: l, edge: len(l.Rungs), tallies: make([]plan.Tally, len(l.Rungs))}
+	var err error
+	for _, pass := range l.Passes {
+		if r.drain.Err() != nil || w.edge == 0 || err != nil {
+			break
+		}
+		place.Pass = pass.Index
+		r.event(record.PassBegin, place, nil)
+		err = r.pass(w, pass)
+		r.event(record.PassEnd, place, nil)
+	}
+	r.event(record.LadderEnd, record.Place{Phase: record.Measure, Ladder: l.Name}, func(e *record.Event) {
+		e.Reason = r.whyEnded(w, err)
+	})
+	return err
+}
+
+func (r *run) whyEnded(w *walk, err error) string {
+	switch {
+	case err != nil:
+		return err.Error()
+	case r.drain.Err() != nil:
+		return "interrupted"
+	case w.edge < len(w.l.Rungs):
+		return fmt.Sprintf("edge at %g", w.l.Rungs[w.edge].Value)
+	default:
+		return "last rung"
+	}
+}
+
+func (r *run) pass(w *walk, pass plan.Pass) error {
+	for _, i := range pass.Order {
+		if i >= w.edge {
+			continue
+		}
+		if r.drain.Err() != nil {
+			return nil
+		}
+		if err := r.rung(w, pass, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rung is one visit of one rung: cool-down, warm-ups, rounds and, on the first
+// walk up, the confirming rounds of an edge.
+func (r *run) rung(w *walk, pass plan.Pass, i int) error {
+	rung := w.l.Rungs[i]
+	place := record.Place{Phase: record.Measure, Ladder: w.l.Name, Pass: pass.Index, Rung: i, Value: rung.Value}
+	if !r.cooled && !pause(r.drain, w.l.Cooldown.D()) {
+		return nil
+	}
+	r.cooled = false
+	r.event(record.RungBegin, place, nil)
+	defer func() {
+		r.sampling.trail(r.drain)
+		r.event(record.RungEnd, place, nil)
+		r.at(record.Place{})
+	}()
+	if err := r.warmup(place, w.l.Prompt, rung.Shape, rung.Warmup); err != nil {
+		return err
+	}
+	v := visit{prompt: w.l.Prompt, shape: rung.Shape, requests: rung.Requests, reruns: w.l.Reruns, stop: w.l.Stop}
+	for round := range rung.Rounds {
+		place.Round = round
+		if r.drain.Err() != nil {
+			return nil
+		}
+		res, err := r.round(place, v)
+		if err != nil {
+			return err
+		}
+		w.count(i, res.rows)
+		if reason := w.l.Stop.Edge(w.tallies[i]); reason != "" {
+			return r.edge(w, place, v, reason, res.rows)
+		}
+	}
+	return nil
+}
+
+// count adds rows to a rung's tally, over all passes: the report pools them too.
+func (w *walk) count(i int, rows []record.Request) {
+	t := &w.tallies[i]
+	if t.ByName == nil {
+		t.ByName = map[string]int{}
+	}
+	for _, row := range rows {
+		if row.Outcome == record.Cancelled {
+			continue
+		}
+		t.Total++
+		if row.Outcome.ServerFailure() {
+			t.Failures++
+			t.ByName[string(row.Outcome)]++
+		}
+	}
+}
+
+// edge marks the rung as the edge and, on the first walk up, sends the confirming
+// rounds if the server still answers: "each round" is another fault than "only
+// after the ninth".
+func (r *run) edge(w *walk, place record.Place, v visit, reason string, rows []record.Request) error {
+	w.edge = place.Rung
+	r.event(record.EdgeFound, place, func(e *record.Event) { e.Reason = reason })
+	if err := r.checkAlive(rows); err != nil {
+		return err
+	}
+	if place.Pass > 0 {
+		return nil
+	}
+	v.reruns = 0
+	place.Phase = record.Confirm
+	for n := range w.l.Stop.ConfirmRounds {
+		if r.drain.Err() != nil {
+			return nil
+		}
+		place.Round = n
+		res, err := r.round(place, v)
+		if err != nil {
+			return err
+		}
+		if err := r.checkAlive(res.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}

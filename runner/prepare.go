@@ -1,0 +1,189 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"rung/runner/target"
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// Config is what a run is made of.
+type Config struct {
+	Plan    plan.Plan
+	Cell    plan.Cell
+	Secrets plan.Secrets
+	Texts   map[string][]byte // text files, by plan.Prompt.TextHash
+	Sampler Sampler           // nil: no GPU is sampled
+}
+
+// Prepared is a run that can begin: the server answered, and for each prompt a
+// form was found whose length it confirmed.
+type Prepared struct {
+	cfg       Config
+	client    *target.Client
+	clock     clock
+	materials map[string]*material // by prompt name
+	server    record.Server
+	warnings  []string
+	probes    []record.Request
+	dims      *dimension
+}
+
+// Server is what the target said of itself.
+func (p *Prepared) Server() record.Server { return p.server }
+
+// Warnings are what a reader of the results should know and no figure shows.
+func (p *Prepared) Warnings() []string { return p.warnings }
+
+// Began is when the run's clock started.
+func (p *Prepared) Began() time.Time { return p.clock.start }
+
+// Close drops the connections.
+func (p *Prepared) Close() { p.client.Close() }
+
+// Prepare asks the server what it is and makes ready to send. Nothing has been
+// written yet, so its errors (unreachable, wrong model, refused key, no prompt of
+// that length) leave nothing behind.
+func Prepare(ctx context.Context, cfg Config) (*Prepared, error) {
+	client, err := target.New(cfg.Plan.Target, cfg.Secrets, widest(cfg.Cell))
+	if err != nil {
+		return nil, err
+	}
+	p := &Prepared{cfg: cfg, client: client, clock: clock{time.Now()}, materials: map[string]*material{}, dims: &dimension{}}
+	if err := p.prepare(ctx); err != nil {
+		client.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Prepared) prepare(ctx context.Context) error {
+	d, err := p.client.Discover(ctx)
+	if err != nil {
+		return err
+	}
+	p.server = d.Server
+	if !d.ListsModel {
+		p.warnings = append(p.warnings, "the server has no /v1/models: whether it serves the model that the spec names is not known")
+	}
+	dialect, err := p.client.FindDialect(ctx)
+	if err != nil {
+		return err
+	}
+	p.server.Tokeniser = string(dialect)
+	uses := usesOf(p.cfg.Cell)
+	for _, name := range slices.Sorted(maps.Keys(uses)) {
+		m, err := p.findForm(ctx, uses[name], dialect, d.Vocabulary)
+		if err != nil {
+			return fmt.Errorf("prompt %q: %w", name, err)
+		}
+		p.materials[name] = m
+	}
+	p.limits(uses)
+	return nil
+}
+
+// use is one prompt and every shape in which the cell sends it.
+type use struct {
+	prompt plan.Prompt
+	shapes []plan.Shape
+}
+
+func usesOf(c plan.Cell) map[string]use {
+	uses := map[string]use{}
+	add := func(p plan.Prompt, s plan.Shape) {
+		u := uses[p.Name]
+		u.prompt = p
+		u.shapes = append(u.shapes, s)
+		uses[p.Name] = u
+	}
+	if b := c.Baseline; b != nil {
+		add(b.Prompt, b.Shape)
+	}
+	for _, l := range c.Ladders {
+		for _, r := range l.Rungs {
+			add(l.Prompt, r.Shape)
+		}
+	}
+	return uses
+}
+
+func (u use) shortest() int {
+	n := u.shapes[0].InputTokens
+	for _, s := range u.shapes {
+		n = min(n, s.InputTokens)
+	}
+	return n
+}
+
+// limits warns of lengths over what the server says it takes.
+func (p *Prepared) limits(uses map[string]use) {
+	limit := p.server.MaxModelLen
+	if limit == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(uses)) {
+		for _, s := range uses[name].shapes {
+			if n := s.InputTokens + s.OutputTokens; n > *limit {
+				p.warnings = append(p.warnings, fmt.Sprintf("prompt %q asks for %d tokens and the server takes %d: expect too_long from there on", name, n, *limit))
+				break
+			}
+		}
+	}
+}
+
+// widest is the most requests that are ever in flight.
+func widest(c plan.Cell) int {
+	n := 1
+	for _, l := range c.Ladders {
+		for _, r := range l.Rungs {
+			n = max(n, r.Shape.InFlight)
+		}
+	}
+	return n
+}
+
+// probe sends one request before the run and keeps its row.
+func (p *Prepared) probe(ctx context.Context, pr plan.Prompt, shape plan.Shape, body []byte, wantTokens int) record.Request {
+	c := call{body: body, sum: digest(body)}
+	place := record.Place{Phase: record.Probe}
+	c.id = p.cfg.Plan.ID(plan.Key{Phase: string(record.Probe), Ladder: pr.Name, Index: len(p.probes)})
+	reply := p.client.Send(ctx, body)
+	a := p.client.Read(reply, target.Want{Inputs: shape.Batch, InputTokens: wantTokens})
+	row := p.row(place, len(p.probes), shape, c, reply, a)
+	row.InFlight, row.RejectReason = 1, "probe"
+	p.probes = append(p.probes, row)
+	return row
+}
+
+// errProbe says why the request before the run failed, in words that tell what
+// to do.
+func (p *Prepared) errProbe(r record.Request) error {
+	var hint string
+	switch {
+	case r.Status != nil && (*r.Status == 401 || *r.Status == 403):
+		return fmt.Errorf("the server at %s refused the key: status %d: %s; look at target.headers", p.client.Shown(), *r.Status, r.Error)
+	case r.Status != nil && *r.Status == 404:
+		hint = "; is target.api right for this server, and does it have the model?"
+	case r.Outcome == record.Refused || r.Outcome == record.Reset:
+		return fmt.Errorf("%w: %s: %s (%s)", target.ErrUnreachable, p.client.Shown(), r.Error, r.Outcome)
+	case r.Outcome == record.Timeout:
+		hint = "; is target.timeout too short for one request?"
+	case r.Outcome == record.TooLong:
+		hint = "; the shortest prompt of the spec is too long for this server"
+	}
+	status := ""
+	if r.Status != nil {
+		status = fmt.Sprintf(", status %d", *r.Status)
+	}
+	return fmt.Errorf("the request before the run failed: %s%s: %s%s", r.Outcome, status, strings.TrimSpace(r.Error), hint)
+}
+
+var errNoExactLength = errors.New("no form of prompt was found whose length the server confirms")

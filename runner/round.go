@@ -1,0 +1,159 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"rung/runner/target"
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// leastInFlight is the share of the asked requests in flight below which a round
+// measured the client. A perfect client scores 1.000 whatever the spread.
+const leastInFlight = 0.95
+
+// result is one attempt of one round.
+type result struct {
+	rows []record.Request // in order of index; only those that were sent
+	cut  bool             // an outcome stopped the sending
+}
+
+// closedLoop sends the calls with shape.InFlight of them in flight until all are
+// sent, an outcome trips, or the drain context ends. It returns when the last has
+// come back. Answers are read by other goroutines than those that send.
+func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, trips func(record.Outcome) bool) result {
+	type sent struct {
+		index int
+		reply target.Reply
+	}
+	rows := make([]*record.Request, len(calls))
+	replies := make(chan sent, max(1, shape.InFlight))
+	var next atomic.Int64
+	var cut atomic.Bool
+	var ended int
+	var mu sync.Mutex
+	want := target.Want{Inputs: shape.Batch, InputTokens: shape.Batch * shape.InputTokens}
+
+	var readers sync.WaitGroup
+	for range max(1, runtime.GOMAXPROCS(0)/2) {
+		readers.Go(func() {
+			for s := range replies {
+				row := r.row(place, s.index, shape, calls[s.index], s.reply, r.client.Read(s.reply, want))
+				if trips(row.Outcome) {
+					cut.Store(true)
+				}
+				rows[s.index] = &row
+				mu.Lock()
+				ended++
+				n := ended
+				mu.Unlock()
+				r.tick(row, n, len(calls))
+			}
+		})
+	}
+	var senders sync.WaitGroup
+	for range min(shape.InFlight, len(calls)) {
+		senders.Go(func() {
+			for !cut.Load() && r.drain.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(calls) {
+					return
+				}
+				replies <- sent{i, r.client.Send(r.abort, calls[i].body)}
+			}
+		})
+	}
+	senders.Wait()
+	close(replies)
+	readers.Wait()
+	return result{rows: compact(rows), cut: cut.Load()}
+}
+
+func compact(rows []*record.Request) []record.Request {
+	out := make([]record.Request, 0, len(rows))
+	for _, row := range rows {
+		if row != nil {
+			out = append(out, *row)
+		}
+	}
+	return out
+}
+
+// admit says why a round must not count, or "" where it does. planned is the
+// number of requests that the round was to have.
+func (r *run) admit(res result, shape plan.Shape, planned int) string {
+	if r.drain.Err() != nil && len(res.rows) < planned {
+		return "interrupted"
+	}
+	if reason := refuseBy(res.rows, record.TokenMismatch, "input tokens off the plan"); reason != "" {
+		return reason
+	}
+	if reason := refuseBy(res.rows, record.ClientLimited, "this machine ran out of descriptors or ports"); reason != "" {
+		return reason
+	}
+	if res.cut || len(res.rows) < 2*shape.InFlight {
+		return "" // too short to say anything of its steady part
+	}
+	if mean := record.MeanInFlight(res.rows, record.SteadyWindow(res.rows)); mean < leastInFlight*float64(shape.InFlight) {
+		return fmt.Sprintf("client_limited: %.2f in flight on average, asked were %d", mean, shape.InFlight)
+	}
+	return ""
+}
+
+func refuseBy(rows []record.Request, o record.Outcome, words string) string {
+	n := 0
+	for _, row := range rows {
+		if row.Outcome == o {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s in %d of %d requests", o, words, n, len(rows))
+}
+
+// incidents numbers the failures of a round so that those of one cause share a
+// number: equal outcomes whose spans overlap.
+func (r *run) incidents(rows []record.Request) {
+	var failed []*record.Request
+	for i := range rows {
+		if rows[i].Outcome.ServerFailure() {
+			failed = append(failed, &rows[i])
+		}
+	}
+	slices.SortStableFunc(failed, func(a, b *record.Request) int {
+		return cmp.Or(cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.SentTS, b.SentTS))
+	})
+	end := 0.0
+	for i, row := range failed {
+		if i == 0 || row.Outcome != failed[i-1].Outcome || row.SentTS > end {
+			r.incident++
+			end = row.DoneTS
+		}
+		end = max(end, row.DoneTS)
+		id := r.incident
+		row.Incident = &id
+	}
+}
+
+// calls makes the bodies of one round, before its clock starts.
+func (r *run) calls(ctx context.Context, place record.Place, pr plan.Prompt, shape plan.Shape, n int) ([]call, error) {
+	m := r.materials[pr.Name]
+	out := make([]call, n)
+	for i := range out {
+		key := plan.Key{Phase: string(place.Phase), Ladder: place.Ladder, Pass: place.Pass, Rung: place.Rung, Round: place.Round, Attempt: place.Attempt, Index: i}
+		body, err := m.body(ctx, r.client, shape, func(input int) [32]byte { return r.cfg.Plan.Draw(key, input) })
+		if err != nil {
+			return nil, fmt.Errorf("prompt %q: %w", pr.Name, err)
+		}
+		out[i] = call{id: r.cfg.Plan.ID(key), body: body, sum: digest(body)}
+	}
+	return out, nil
+}

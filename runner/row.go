@@ -1,0 +1,75 @@
+package runner
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sync"
+
+	"rung/runner/target"
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// call is one request whose bytes exist.
+type call struct {
+	id   string
+	body []byte
+	sum  string // SHA-256, hex
+}
+
+func digest(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+// dimension holds the vectors of a run to one length.
+type dimension struct {
+	mu sync.Mutex
+	n  int
+}
+
+// check says what is wrong with an answer's dimension, or "".
+func (d *dimension) check(n int) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.n == 0 {
+		d.n = n
+	}
+	if n != 0 && n != d.n {
+		return fmt.Sprintf("vectors of %d dimensions, those before in this run had %d", n, d.n)
+	}
+	return ""
+}
+
+// row puts a reply and what was read in it on the run's clock.
+func (p *Prepared) row(place record.Place, index int, shape plan.Shape, c call, r target.Reply, a target.Answer) record.Request {
+	if why := p.dims.check(a.Dimensions); why != "" && a.Outcome == record.OK {
+		a.Outcome, a.Error = record.BadResponse, why
+	}
+	row := record.Request{
+		Place: place, ID: c.id, Index: index,
+		Time: r.Sent, DueTS: p.clock.at(r.Sent), SentTS: p.clock.at(r.Sent), DoneTS: p.clock.at(r.Done),
+		InFlight: shape.InFlight, Inputs: shape.Batch, InputsDone: a.InputsDone,
+		InputTokensPlanned: shape.Batch * shape.InputTokens, InputTokens: a.InputTokens,
+		OutputTokens: a.OutputTokens, CachedTokens: a.CachedTokens,
+		BodyBytes: int64(len(c.body)), BodySHA256: c.sum, ResponseBytes: int64(len(r.Body)),
+		Outcome: a.Outcome, RetryAfterS: a.RetryAfterS, Error: a.Error, ConnReused: r.Reused,
+	}
+	if !r.FirstByte.IsZero() {
+		t := p.clock.at(r.FirstByte)
+		row.FirstByteTS = &t
+	}
+	if r.Status != 0 {
+		status := r.Status
+		row.Status = &status
+	}
+	if shape.OutputTokens > 0 {
+		n := shape.OutputTokens
+		row.OutputTokensPlanned = &n
+	}
+	if r.Err != nil {
+		row.Stage = r.Stage
+	}
+	return row
+}

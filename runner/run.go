@@ -1,0 +1,243 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// ErrServerGone says that the server stopped answering and stayed so.
+var ErrServerGone = errors.New("server_gone: the server stopped answering and stayed so")
+
+// run is one run under way.
+type run struct {
+	*Prepared
+	drain    context.Context // its end: no more is sent
+	abort    context.Context // its end: what is in flight is given up
+	emit     func(record.Item)
+	emitting sync.Mutex
+	here     atomic.Pointer[record.Place]
+	sampling *sampling
+	incident int64
+	cooled   bool // the next rung needs no cool-down before it
+}
+
+// Summary is what there is to say of a run beside its records.
+type Summary struct {
+	Interrupted bool
+	LateSamples int
+	GPULost     string // why the samples ended early
+}
+
+// Run sends the whole cell. drain's end stops the sending and lets what is in
+// flight come back; abort's end gives that up too. emit is called from several
+// goroutines but never by two at once, and must not block. An error means that
+// the run failed; what was emitted before stays true.
+func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Summary, error) {
+	r := &run{Prepared: p, drain: drain, abort: abort, emit: emit, cooled: true}
+	r.at(record.Place{})
+	r.sampling = newSampling(r, p.cfg.Sampler, p.cfg.Plan.GPU.Interval.D())
+	for i := range p.probes {
+		r.send(record.Item{Request: &p.probes[i]})
+	}
+	r.event(record.RunBegin, record.Place{}, nil)
+	for _, w := range p.warnings {
+		r.event(record.Warning, record.Place{}, func(e *record.Event) { e.Reason = w })
+	}
+	r.sampling.start()
+	err := r.all()
+	r.sampling.stop()
+	s := Summary{Interrupted: drain.Err() != nil, LateSamples: r.sampling.late, GPULost: r.sampling.lost}
+	if s.Interrupted {
+		r.event(record.Interrupted, record.Place{}, nil)
+		if errors.Is(err, context.Canceled) {
+			err = nil
+		}
+	}
+	r.event(record.RunEnd, record.Place{}, func(e *record.Event) {
+		if err != nil {
+			e.Reason = err.Error()
+		}
+	})
+	return s, err
+}
+
+func (r *run) all() error {
+	if b := r.cfg.Cell.Baseline; b != nil {
+		if err := r.baseline(*b); err != nil {
+			return err
+		}
+	}
+	var gone error
+	for _, l := range r.cfg.Cell.Ladders {
+		if r.drain.Err() != nil {
+			return nil
+		}
+		if gone != nil {
+			r.event(record.LadderEnd, record.Place{Phase: record.Measure, Ladder: l.Name}, func(e *record.Event) { e.Reason = "server_gone" })
+			continue
+		}
+		if err := r.ladder(l); errors.Is(err, ErrServerGone) {
+			gone = err
+		} else if err != nil {
+			return err
+		}
+	}
+	return gone
+}
+
+// baseline is silence, then single requests.
+func (r *run) baseline(b plan.Baseline) error {
+	place := record.Place{Phase: record.Baseline}
+	r.at(place)
+	r.event(record.PhaseBegin, place, nil)
+	r.event(record.IdleBegin, place, nil)
+	pause(r.drain, b.Idle.D())
+	r.sampling.force()
+	r.event(record.IdleEnd, place, nil)
+	if err := r.warmup(place, b.Prompt, b.Shape, b.Warmup); err != nil {
+		return err
+	}
+	v := visit{prompt: b.Prompt, shape: b.Shape, requests: b.Requests, reruns: baselineReruns}
+	res, err := r.round(place, v)
+	if err != nil {
+		return err
+	}
+	r.event(record.PhaseEnd, place, nil)
+	return r.checkAlive(res.rows)
+}
+
+// baselineReruns is how often a refused baseline is sent again.
+const baselineReruns = 3
+
+// warmup sends requests at the shape that follows: recorded, never counted.
+func (r *run) warmup(at record.Place, pr plan.Prompt, shape plan.Shape, n int) error {
+	at.Phase = record.Warmup
+	calls, err := r.calls(r.abort, at, pr, shape, n)
+	if err != nil {
+		return err
+	}
+	r.at(at)
+	res := r.closedLoop(at, shape, calls, func(record.Outcome) bool { return false })
+	r.incidents(res.rows)
+	r.rows(res.rows, "warmup")
+	return nil
+}
+
+// visit is what is sent at one place, round after round.
+type visit struct {
+	prompt   plan.Prompt
+	shape    plan.Shape
+	requests int
+	reruns   int
+	stop     plan.Stop
+}
+
+// round sends one round until it is admitted, its budget is spent, an outcome
+// cut it, or the run is drained. It returns the rows of all attempts.
+func (r *run) round(place record.Place, v visit) (all result, err error) {
+	for attempt := range v.reruns + 1 {
+		place.Attempt = attempt
+		calls, err := r.calls(r.abort, place, v.prompt, v.shape, v.requests)
+		if err != nil {
+			return all, err
+		}
+		r.at(place)
+		r.event(record.RoundBegin, place, nil)
+		res := r.closedLoop(place, v.shape, calls, func(o record.Outcome) bool { return v.stop.TripsAtOnce(string(o)) })
+		r.incidents(res.rows)
+		reason := r.admit(res, v.shape, v.requests)
+		r.rows(res.rows, reason)
+		r.roundEnd(place, res, reason)
+		all.rows = append(all.rows, res.rows...)
+		all.cut = all.cut || res.cut
+		if reason == "" || res.cut || r.drain.Err() != nil {
+			break
+		}
+	}
+	return all, nil
+}
+
+// rows gives out a round's requests with its verdict.
+func (r *run) rows(rows []record.Request, reason string) {
+	for i := range rows {
+		rows[i].Counted, rows[i].RejectReason = reason == "", reason
+		r.send(record.Item{Request: &rows[i]})
+	}
+}
+
+func (r *run) roundEnd(place record.Place, res result, reason string) {
+	r.event(record.RoundEnd, place, func(e *record.Event) {
+		w := record.SteadyWindow(res.rows)
+		length, wall, mean := w.Len(), record.WallS(res.rows), record.MeanInFlight(res.rows, w)
+		ok, failed := 0, 0
+		for _, row := range res.rows {
+			switch {
+			case row.Outcome == record.OK:
+				ok++
+			case row.Outcome.ServerFailure():
+				failed++
+			}
+		}
+		e.WindowS, e.WallS, e.MeanInFlight, e.OK, e.Failed = &length, &wall, &mean, &ok, &failed
+		e.Verdict, e.Reason = record.Accepted, reason
+		if reason != "" {
+			e.Verdict = record.Rejected
+		}
+	})
+}
+
+// alive is how often and how far apart a server that broke off is asked again.
+const (
+	aliveTries = 5
+	alivePause = time.Second
+)
+
+// checkAlive asks a server that broke connections whether it is still there. It
+// is ErrServerGone where it stays away.
+func (r *run) checkAlive(rows []record.Request) error {
+	broke := false
+	for _, row := range rows {
+		broke = broke || row.Outcome == record.Reset || row.Outcome == record.Refused
+	}
+	if !broke {
+		return nil
+	}
+	for i := range aliveTries {
+		if i > 0 && !pause(r.drain, alivePause) {
+			return nil
+		}
+		if r.client.Alive(r.abort) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w (asked %d times at %s)", ErrServerGone, aliveTries, r.client.Shown())
+}
+
+// at says where the run is now, for the samples.
+func (r *run) at(p record.Place) { r.here.Store(&p) }
+
+func (r *run) send(it record.Item) {
+	r.emitting.Lock()
+	defer r.emitting.Unlock()
+	r.emit(it)
+}
+
+func (r *run) event(kind record.EventKind, place record.Place, fill func(*record.Event)) {
+	now := time.Now()
+	e := &record.Event{Place: place, Time: now, TS: r.clock.at(now), Kind: kind}
+	if fill != nil {
+		fill(e)
+	}
+	r.send(record.Item{Event: e})
+}
+
+func (r *run) tick(row record.Request, ended, of int) {
+	r.send(record.Item{Tick: &record.Tick{Place: row.Place, TS: row.DoneTS, Ended: ended, Of: of, LatencyS: row.LatencyS(), Outcome: row.Outcome, Inputs: row.InputsDone}})
+}

@@ -1,0 +1,93 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"rung/sinks/record"
+)
+
+// errorBytes is how much of a failed answer is kept.
+const errorBytes = 2 << 10
+
+// classifyError names a transport failure.
+func classifyError(r Reply) record.Outcome {
+	var dns *net.DNSError
+	var timeout net.Error
+	switch err := r.Err; {
+	case errors.Is(err, errTooLarge):
+		return record.BadResponse
+	case errors.Is(err, context.DeadlineExceeded):
+		return record.Timeout
+	case errors.Is(err, context.Canceled):
+		return record.Cancelled
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.ENOBUFS):
+		return record.ClientLimited
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return record.Timeout
+	case r.Stage == record.StageConnect || errors.As(err, &dns) || errors.Is(err, syscall.ECONNREFUSED):
+		return record.Refused
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return record.Reset
+	case r.Status != 0:
+		return record.Reset // the answer began and broke off
+	default:
+		return record.BadResponse // what came was no HTTP
+	}
+}
+
+// What servers say, whatever the status: llama.cpp answers 500 to an input that
+// is too long, and a stream can fail behind a 200.
+var (
+	saysOOM     = regexp.MustCompile(`(?i)out of memory|OutOfMemory|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED`)                   //nolint:gochecknoglobals // compiled once, never written
+	saysCUDA    = regexp.MustCompile(`(?i)CUDA error|cudaError|CUDA_ERROR|CUBLAS_STATUS|CUDNN_STATUS|NCCL error|device-side assert`)        //nolint:gochecknoglobals // compiled once, never written
+	saysTooLong = regexp.MustCompile(`(?i)maximum context length|too large to process|must have less than|exceeds the available context|` + //nolint:gochecknoglobals // compiled once, never written
+		`context size has been exceeded|maximum allowed batch size|length limit exceeded|is longer than the maximum|too many (tokens|inputs)`)
+	saysOverloaded = regexp.MustCompile(`(?i)overloaded|queue is full`) //nolint:gochecknoglobals // compiled once, never written
+)
+
+// classifyStatus names an answer that is no success by its status and its words.
+func classifyStatus(status int, body []byte) record.Outcome {
+	text := body[:min(len(body), errorBytes)]
+	switch {
+	case saysOOM.Match(text):
+		return record.OOM
+	case saysCUDA.Match(text):
+		return record.CUDAError
+	case saysTooLong.Match(text) || status == http.StatusRequestEntityTooLarge:
+		return record.TooLong
+	case status == http.StatusTooManyRequests && saysOverloaded.Match(text):
+		return record.Overloaded
+	case status == http.StatusTooManyRequests:
+		return record.RateLimited
+	case status == http.StatusServiceUnavailable:
+		return record.Unavailable
+	case status >= 500 || status == http.StatusFailedDependency: // TEI says 424 of its backend
+		return record.ServerError
+	case status >= 300:
+		return record.ClientError
+	default:
+		return record.BadResponse
+	}
+}
+
+// retryAfter reads both forms of the header: seconds, and a date.
+func retryAfter(h http.Header, now time.Time) *float64 {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(v, 64); err == nil && s >= 0 {
+		return &s
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		s := max(0, t.Sub(now).Seconds())
+		return &s
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package target
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"rung/sinks/record"
+)
+
+// maxModels bounds how many names of models are kept.
+const maxModels = 64
+
+// ErrUnreachable says that no answer came at all.
+var ErrUnreachable = errors.New("the server can't be reached")
+
+// Discovery is what the server says of itself.
+type Discovery struct {
+	Server     record.Server
+	Vocabulary int  // number of token ids; 0 where it was not said
+	ListsModel bool // it has a list of models at all
+}
+
+// Discover asks for the model list, which finds a wrong address, a refused key
+// and a model that the server does not have: several servers answer any name.
+// A server without such a list is taken as it is.
+func (c *Client) Discover(ctx context.Context) (Discovery, error) {
+	var page struct {
+		Data []struct {
+			ID          string `json:"id"`
+			MaxModelLen *int   `json:"max_model_len"`
+			OwnedBy     string `json:"owned_by"`
+			Aliases     []string
+			Meta        struct {
+				NCtx   *int `json:"n_ctx"`
+				NVocab int  `json:"n_vocab"`
+			} `json:"meta"`
+		} `json:"data"`
+	}
+	r, err := c.get(ctx, "/v1/models", &page)
+	if err != nil {
+		return Discovery{Server: record.Server{Software: software(r.Header, "")}}, c.discoveryError(r, err)
+	}
+	d := Discovery{ListsModel: true}
+	for _, m := range page.Data[:min(len(page.Data), maxModels)] {
+		d.Server.Models = append(d.Server.Models, Excerpt([]byte(m.ID), 200))
+		if m.ID != c.model && !slices.Contains(m.Aliases, c.model) {
+			continue
+		}
+		d.Server.MaxModelLen, d.Vocabulary = m.MaxModelLen, m.Meta.NVocab
+		if d.Server.MaxModelLen == nil {
+			d.Server.MaxModelLen = m.Meta.NCtx
+		}
+		d.Server.Software = software(r.Header, m.OwnedBy)
+		d.Server.Version = c.version(ctx)
+		return d, nil
+	}
+	return d, fmt.Errorf("the server at %s has no model %q: it lists %s; set target.model to one of them", c.shown, c.model, quoted(d.Server.Models))
+}
+
+// discoveryError names what stands in the way, or is nil where the server
+// merely has no list of models.
+func (c *Client) discoveryError(r Reply, err error) error {
+	switch {
+	case r.Err != nil:
+		why := c.Read(r, Want{})
+		return fmt.Errorf("%w: %s: %s (%s); is it started, and is target.url right?", ErrUnreachable, c.shown, why.Error, why.Outcome)
+	case r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden:
+		return fmt.Errorf("the server at %s refused the key: status %d: %s; look at target.headers", c.shown, r.Status, Excerpt(r.Body, 200))
+	case r.Status == http.StatusNotFound || r.Status == http.StatusMethodNotAllowed || r.Status == http.StatusNotImplemented:
+		return nil
+	case r.Status != http.StatusOK:
+		return fmt.Errorf("the server at %s does not answer for its models: %w", c.shown, err)
+	}
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("what answers at %s is no inference server: its /v1/models is no JSON: %s; look at target.url", c.shown, Excerpt(r.Body, 120))
+	}
+	return fmt.Errorf("the server at %s: %w", c.shown, err)
+}
+
+// Alive says whether the server answers anything at all.
+func (c *Client) Alive(ctx context.Context) bool {
+	r := c.exchange(ctx, http.MethodGet, c.path("/v1/models"), nil)
+	return r.Err == nil
+}
+
+func (c *Client) version(ctx context.Context) string {
+	var page struct {
+		Version string `json:"version"`
+	}
+	if _, err := c.get(ctx, "/version", &page); err != nil {
+		return ""
+	}
+	return Excerpt([]byte(page.Version), 100)
+}
+
+// software names the server by its Server header or, where that is the web
+// framework's, by the owner of its model.
+func software(h http.Header, owner string) string {
+	name := Excerpt([]byte(h.Get("Server")), 100)
+	if owner != "" && (name == "" || name == "uvicorn") {
+		return Excerpt([]byte(owner), 100)
+	}
+	return name
+}
+
+func quoted(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fmt.Sprintf("%q", n)
+	}
+	return strings.Join(out, ", ")
+}

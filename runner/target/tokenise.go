@@ -1,0 +1,85 @@
+package target
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// Dialect names a server's way of tokenising.
+type Dialect string
+
+// The dialects. NoDialect is a server that has no such endpoint.
+const (
+	NoDialect Dialect = ""
+	VLLM      Dialect = "vllm /tokenize"
+	LlamaCPP  Dialect = "llama.cpp /tokenize"
+)
+
+// FindDialect tries each way of tokenising once. A server can answer 200 to a
+// body that it does not understand, with no tokens: that is not its way.
+func (c *Client) FindDialect(ctx context.Context) (Dialect, error) {
+	for _, d := range []Dialect{VLLM, LlamaCPP} {
+		ids, err := c.Tokenise(ctx, d, "Hello world", false)
+		if err == nil && len(ids) > 0 {
+			return d, nil
+		}
+		if ctx.Err() != nil {
+			return NoDialect, ctx.Err()
+		}
+	}
+	return NoDialect, nil
+}
+
+// Tokenise gives the ids of a text, with the special tokens that the model puts
+// around each input or without.
+func (c *Client) Tokenise(ctx context.Context, d Dialect, text string, special bool) ([]int, error) {
+	body := map[string]any{"content": text, "add_special": special}
+	if d == VLLM {
+		body = map[string]any{"model": c.model, "prompt": text, "add_special_tokens": special}
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("tokenise: %w", err)
+	}
+	var page struct {
+		Tokens []int `json:"tokens"`
+	}
+	if _, err := c.page(ctx, http.MethodPost, "/tokenize", raw, &page); err != nil {
+		return nil, fmt.Errorf("tokenise: %w", err)
+	}
+	return page.Tokens, nil
+}
+
+// CountChat gives the tokens of a chat with one message, the template included,
+// and whether the dialect can tell.
+func (c *Client) CountChat(ctx context.Context, d Dialect, text string) (n int, ok bool, err error) {
+	switch d {
+	case VLLM:
+		raw, err := json.Marshal(map[string]any{"model": c.model, "messages": []map[string]string{{"role": "user", "content": text}}})
+		if err != nil {
+			return 0, false, fmt.Errorf("tokenise: %w", err)
+		}
+		var page struct {
+			Count int `json:"count"`
+		}
+		_, err = c.page(ctx, http.MethodPost, "/tokenize", raw, &page)
+		return page.Count, page.Count > 0, err
+	case LlamaCPP:
+		raw, err := json.Marshal(map[string]any{"messages": []map[string]string{{"role": "user", "content": text}}})
+		if err != nil {
+			return 0, false, fmt.Errorf("tokenise: %w", err)
+		}
+		var page struct {
+			Prompt string `json:"prompt"`
+		}
+		if _, err := c.page(ctx, http.MethodPost, "/apply-template", raw, &page); err != nil {
+			return 0, false, nil //nolint:nilerr // without the endpoint the template is measured by usage
+		}
+		ids, err := c.Tokenise(ctx, d, page.Prompt, true)
+		return len(ids), len(ids) > 0, err
+	default:
+		return 0, false, nil
+	}
+}

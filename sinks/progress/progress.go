@@ -1,0 +1,299 @@
+// Package progress shows a run to whoever waits for it: a live line on a
+// terminal, plain lines elsewhere. It decides nothing and keeps nothing.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// Options say for whom the progress is written.
+type Options struct {
+	Live      bool       // a terminal that understands carriage returns
+	Width     func() int // columns now; nil: 80
+	UTF8      bool       // else plain ASCII
+	Simulated bool
+	Now       func() time.Time
+}
+
+// Sink writes progress. It implements sinks.Sink; a writer that fails is left
+// alone, since no measurement depends on it.
+type Sink struct {
+	w     io.Writer
+	o     Options
+	cell  plan.Cell
+	unit  string
+	eta   *estimate
+	place record.Place
+	state rungState
+	drawn time.Time
+	live  bool // a live line stands at the cursor
+	mem   *int64
+}
+
+// rungState is what the line says of the rung under way.
+type rungState struct {
+	latencies []float64
+	rounds    int
+	failed    map[record.Outcome]int
+	refused   int
+	peak      *int64
+}
+
+// New makes the sink for one cell of a plan.
+func New(w io.Writer, p plan.Plan, c plan.Cell, o Options) *Sink {
+	unit := "inputs/s"
+	if p.Target.API == plan.OpenAIChat {
+		unit = "requests/s"
+	}
+	return &Sink{w: w, o: o, cell: c, unit: unit, eta: newEstimate(c)}
+}
+
+// redraw is how often the live line may change.
+const redraw = 100 * time.Millisecond
+
+// Write takes one item.
+func (s *Sink) Write(it record.Item) error {
+	switch {
+	case it.Event != nil:
+		s.event(*it.Event)
+	case it.Tick != nil:
+		s.tick(*it.Tick)
+	case it.Sample != nil:
+		s.sample(*it.Sample)
+	}
+	return nil
+}
+
+// Close takes the live line away.
+func (s *Sink) Close() error {
+	s.clear()
+	return nil
+}
+
+func (s *Sink) event(e record.Event) {
+	switch e.Kind {
+	case record.RunBegin:
+		if s.o.Simulated {
+			s.line("SIMULATED: a built-in server and a modelled GPU; no figure below is a measurement of a real one")
+		}
+	case record.IdleBegin:
+		s.line(fmt.Sprintf("baseline: idle for %s, then %d single requests", s.cell.Baseline.Idle, s.cell.Baseline.Requests))
+	case record.LadderBegin:
+		s.line(s.ladderLine(e.Ladder))
+	case record.RungBegin, record.PhaseBegin:
+		s.place, s.state = e.Place, rungState{}
+	case record.RoundEnd:
+		s.roundEnd(e)
+	case record.RungEnd, record.PhaseEnd:
+		s.line(s.summary())
+		s.eta.done(e.Place)
+	case record.EdgeFound:
+		s.line(fmt.Sprintf("  edge at %s %g: %s", e.Ladder, e.Value, e.Reason))
+		s.eta.edge(e.Place)
+	case record.LadderEnd:
+		s.line(fmt.Sprintf("ladder %s ended: %s", e.Ladder, e.Reason))
+		s.eta.ladderEnd(e.Ladder)
+	case record.Warning:
+		s.line("warning: " + e.Reason)
+	case record.GPULost:
+		s.line("warning: the GPU is no longer sampled: " + e.Reason)
+	case record.Interrupted:
+		s.line("interrupted: what was measured is kept")
+	}
+}
+
+func (s *Sink) roundEnd(e record.Event) {
+	if e.Phase == record.Measure || e.Phase == record.Baseline {
+		s.state.rounds++
+	}
+	if e.Verdict == record.Rejected {
+		s.state.refused++
+		s.line("  round refused: " + e.Reason)
+	}
+}
+
+func (s *Sink) tick(t record.Tick) {
+	if t.Phase == record.Measure || t.Phase == record.Baseline {
+		if t.Outcome == record.OK {
+			s.state.latencies = append(s.state.latencies, t.LatencyS)
+			s.eta.learn(t)
+		} else {
+			if s.state.failed == nil {
+				s.state.failed = map[record.Outcome]int{}
+			}
+			s.state.failed[t.Outcome]++
+		}
+	}
+	s.place = t.Place
+	s.draw(t.Ended, t.Of)
+}
+
+func (s *Sink) sample(m record.Sample) {
+	s.mem = m.MemUsedBytes
+	if m.MemUsedBytes != nil && (s.state.peak == nil || *m.MemUsedBytes > *s.state.peak) {
+		s.state.peak = m.MemUsedBytes
+	}
+}
+
+func (s *Sink) ladderLine(name string) string {
+	for _, l := range s.cell.Ladders {
+		if l.Name == name {
+			values := make([]string, len(l.Rungs))
+			for i, r := range l.Rungs {
+				values[i] = fmt.Sprintf("%g", r.Value)
+			}
+			return fmt.Sprintf("ladder %s: %s at %s, %s", name, l.Axis, strings.Join(values, " "), plural(len(l.Passes), "pass", "passes"))
+		}
+	}
+	return "ladder " + name
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// summary is the line that stays of a rung or of the baseline.
+func (s *Sink) summary() string {
+	parts := []string{"  " + s.where()}
+	parts = append(parts, fmt.Sprintf("%d ok", len(s.state.latencies)))
+	for _, o := range record.Outcomes() {
+		if n := s.state.failed[o]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		}
+	}
+	parts = append(parts, s.figures(s.state.peak)...)
+	if s.state.refused > 0 {
+		parts = append(parts, plural(s.state.refused, "round refused", "rounds refused"))
+	}
+	return strings.Join(parts, s.dot())
+}
+
+func (s *Sink) where() string {
+	if s.place.Ladder == "" {
+		return "baseline"
+	}
+	where := fmt.Sprintf("%s %g", s.place.Ladder, s.place.Value)
+	for _, l := range s.cell.Ladders {
+		if l.Name == s.place.Ladder && len(l.Passes) > 1 {
+			where += fmt.Sprintf(", pass %d/%d", s.place.Pass+1, len(l.Passes))
+		}
+	}
+	return where
+}
+
+// figures are rate, P95 and memory, as far as they are known.
+func (s *Sink) figures(memory *int64) []string {
+	var out []string
+	if n := len(s.state.latencies); n > 0 {
+		sorted := slices.Sorted(slices.Values(s.state.latencies))
+		mean := 0.0
+		for _, v := range sorted {
+			mean += v / float64(n)
+		}
+		shape := s.shape()
+		rate := float64(shape.InFlight*shape.Batch) / mean
+		if s.unit == "requests/s" {
+			rate = float64(shape.InFlight) / mean
+		}
+		out = append(out, fmt.Sprintf("%s %s", digits(rate), s.unit), "P95 "+span(record.Quantile(sorted, 0.95)))
+	}
+	if memory != nil {
+		out = append(out, fmt.Sprintf("%.2f GiB", float64(*memory)/(1<<30)))
+	}
+	return out
+}
+
+func (s *Sink) shape() plan.Shape {
+	for _, l := range s.cell.Ladders {
+		if l.Name == s.place.Ladder {
+			return l.Rungs[s.place.Rung].Shape
+		}
+	}
+	if s.cell.Baseline != nil {
+		return s.cell.Baseline.Shape
+	}
+	return plan.Shape{Batch: 1, InFlight: 1}
+}
+
+// draw renews the live line, at most ten times a second.
+func (s *Sink) draw(ended, of int) {
+	if !s.o.Live || s.o.Now().Sub(s.drawn) < redraw {
+		return
+	}
+	s.drawn = s.o.Now()
+	parts := []string{s.where()}
+	switch {
+	case s.place.Phase == record.Warmup:
+		parts = append(parts, "warm-up")
+	case s.place.Phase == record.Confirm:
+		parts = append(parts, "confirming the edge")
+	default:
+		parts = append(parts, fmt.Sprintf("round %d", s.place.Round+1))
+	}
+	if of > 1 {
+		parts = append(parts, fmt.Sprintf("%d/%d", ended, of))
+	}
+	parts = append(parts, s.figures(s.mem)...)
+	if left, ok := s.eta.left(); ok {
+		parts = append(parts, "about "+left.Round(time.Second).String()+" left")
+	}
+	text := []rune(strings.Join(parts, s.dot()))
+	width := 80
+	if s.o.Width != nil {
+		width = max(20, s.o.Width())
+	}
+	if len(text) > width-1 {
+		text = text[:width-1]
+	}
+	fmt.Fprintf(s.w, "\r\x1b[K%s", string(text)) //nolint:errcheck // no measurement depends on the terminal
+	s.live = true
+}
+
+func (s *Sink) clear() {
+	if s.live {
+		fmt.Fprint(s.w, "\r\x1b[K") //nolint:errcheck // no measurement depends on the terminal
+		s.live = false
+	}
+}
+
+func (s *Sink) line(text string) {
+	s.clear()
+	fmt.Fprintln(s.w, text) //nolint:errcheck // no measurement depends on the terminal
+}
+
+func (s *Sink) dot() string {
+	if s.o.UTF8 {
+		return " · "
+	}
+	return " | "
+}
+
+// span is a time in the unit that a person reads: "12.3 ms", "1.23 s".
+func span(seconds float64) string {
+	if seconds < 1 {
+		return digits(seconds*1000) + " ms"
+	}
+	return digits(seconds) + " s"
+}
+
+// digits shows three figures.
+func digits(v float64) string {
+	switch {
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	default:
+		return fmt.Sprintf("%.2f", v)
+	}
+}

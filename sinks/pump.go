@@ -1,0 +1,98 @@
+package sinks
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"rung/sinks/record"
+)
+
+// Pump stands between the runner and its sinks: Put never blocks and never
+// touches a disk, and one goroutine owns the sinks.
+type Pump struct {
+	mu     sync.Mutex
+	filled *sync.Cond
+	queue  []record.Item
+	closed bool
+	err    error
+	failed func(error)
+	done   chan struct{}
+	sinks  []Sink
+}
+
+// NewPump starts the goroutine. failed is called once, from it, when a sink
+// failed: the run should stop, since what it measures is lost from then on.
+func NewPump(failed func(error), sinks ...Sink) *Pump {
+	p := &Pump{failed: failed, sinks: sinks, done: make(chan struct{})}
+	p.filled = sync.NewCond(&p.mu)
+	go p.run()
+	return p
+}
+
+// Put hands an item over. It is safe for concurrent use.
+func (p *Pump) Put(it record.Item) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	p.queue = append(p.queue, it)
+	p.filled.Signal()
+}
+
+// Close waits until everything is written, closes the sinks and returns the
+// first error of any.
+func (p *Pump) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	p.filled.Signal()
+	p.mu.Unlock()
+	<-p.done
+	return p.err
+}
+
+func (p *Pump) run() {
+	defer close(p.done)
+	for {
+		items, more := p.take()
+		for _, it := range items {
+			p.write(it)
+		}
+		if !more {
+			break
+		}
+	}
+	for _, s := range p.sinks {
+		if err := s.Close(); err != nil && p.err == nil {
+			p.err = fmt.Errorf("closing the results: %w", err)
+		}
+	}
+}
+
+// take waits for items; more is false after the last.
+func (p *Pump) take() (items []record.Item, more bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.queue) == 0 && !p.closed {
+		p.filled.Wait()
+	}
+	items, p.queue = p.queue, nil
+	return items, !p.closed || len(items) > 0
+}
+
+// write gives an item to each sink until one fails; from then on nothing more is
+// written, so that what is on disk is a beginning of the run and not a part of it.
+func (p *Pump) write(it record.Item) {
+	if p.err != nil {
+		return
+	}
+	var errs []error
+	for _, s := range p.sinks {
+		errs = append(errs, s.Write(it))
+	}
+	if err := errors.Join(errs...); err != nil {
+		p.err = fmt.Errorf("writing the results: %w", err)
+		p.failed(p.err)
+	}
+}
