@@ -1,0 +1,113 @@
+package spec
+
+import (
+	"rung/spec/plan"
+)
+
+// Bounds on the work of one plan.
+const (
+	maxRequests      = 10_000_000 // of a plan, without those that are run again
+	maxRequestTokens = 10_000_000 // of one request: they are made before it is sent
+)
+
+// checkFixed: what the axis raises is not fixed beside it, and a chat has no batch.
+func (l *loader) checkFixed(f *fields, d ladder, api plan.API) {
+	for _, axis := range []plan.Axis{plan.AxisBatch, plan.AxisConcurrency} {
+		if d.Axis == axis && f.given(string(axis)) {
+			l.errorAt(f.attrs[string(axis)].NameRange, sumFixedTwice, "The ladder raises %s, so that it can't be fixed too. Its values are rungs.", axis)
+		}
+	}
+	const instead = "In a chat the server makes the batches; raise concurrency instead."
+	switch {
+	case api != plan.OpenAIChat:
+	case d.Axis == plan.AxisBatch && f.given("axis"):
+		l.errorAt(f.rng("axis"), sumBatchChat, instead)
+	case d.Axis == plan.AxisBatch:
+		l.errorAt(f.head(), sumBatchChat, instead)
+	case d.batch > 1:
+		l.errorAt(f.rng("batch"), sumBatchChat, instead)
+	}
+}
+
+// checkLength: the length stands in the prompt, or in the rungs, and in one of them
+// alone.
+func (l *loader) checkLength(f *fields, d ladder) {
+	p := d.prompt
+	switch {
+	case p.Name == "":
+	case d.Axis == plan.AxisInputTokens && p.tokens > 0:
+		l.errorAt(f.head(), sumTokensTwice, "The ladder raises the length, and prompt.%s sets tokens on line %d. "+
+			"Use a prompt without tokens.", p.Name, p.where.Start.Line)
+	case d.Axis != plan.AxisInputTokens && p.tokens == 0 && p.sound:
+		l.errorAt(f.head(), sumMissingTokens, "prompt.%s (line %d) has no tokens, which only a ladder of input_tokens sets.", p.Name, p.rng.Start.Line)
+	}
+}
+
+// checkLadder looks at the rungs together.
+func (l *loader) checkLadder(f *fields, d ladder, values []int) {
+	for i := 1; i < len(values); i++ {
+		if values[i] <= values[i-1] {
+			l.warnAt(f.rng("rungs"), sumNotRising, "%d comes after %d. A ladder is walked from the least load to the most, and the first rung that fails ends it.",
+				values[i], values[i-1])
+			break
+		}
+	}
+	if d.passes == 1 {
+		l.warnAt(f.rng("passes"), sumOnePass, "The ladder is walked once, so that drift is unseen and no confidence is given. Five passes tell a knee from a bad minute.")
+	}
+	l.checkRequests(f, d)
+	for _, r := range d.Rungs {
+		if r.Shape.Batch*r.Shape.InputTokens > maxRequestTokens {
+			l.errorAt(f.rng("rungs"), sumTooMuchWork, "At rung %g one request has %d inputs of %d tokens; a request may have %d tokens.",
+				r.Value, r.Shape.Batch, r.Shape.InputTokens, maxRequestTokens)
+			break
+		}
+	}
+}
+
+// checkRequests: a closed loop of N fills with its first N requests and drains with
+// its last N, and only what is between tells anything.
+func (l *loader) checkRequests(f *fields, d ladder) {
+	for _, r := range d.Rungs {
+		n := r.Shape.InFlight
+		if n > 1 && r.Requests < 2*n {
+			l.errorAt(f.rng("requests"), sumTooFewRequests, "At rung %g a round has %d requests with %d in flight: it has no steady part. "+
+				"There must be at least 2 for each in flight, %d, and 10 for each is better.", r.Value, r.Requests, n, 2*n)
+			return
+		}
+	}
+	for _, r := range d.Rungs {
+		n := r.Shape.InFlight
+		if n > 1 && r.Requests < 5*n {
+			l.warnAt(f.rng("requests"), sumFewRequests, "At rung %g a round has %d requests with %d in flight; below %d its start and end weigh much.",
+				r.Value, r.Requests, n, 5*n)
+			break
+		}
+	}
+	if d.Axis == plan.AxisConcurrency && f.given("requests") && len(d.Rungs) > 1 {
+		first, last := d.Rungs[0], d.Rungs[len(d.Rungs)-1]
+		if first.Requests*last.Shape.InFlight != last.Requests*first.Shape.InFlight {
+			l.warnAt(f.rng("requests"), sumUnevenRounds, "Each rung has %d requests: %g for each in flight at rung %g and %g at rung %g, where the start of a round weighs more. "+
+				"Without requests a round has 10 for each in flight, and 40 at least.", first.Requests,
+				perFlight(first), first.Value, perFlight(last), last.Value)
+		}
+	}
+}
+
+func perFlight(r plan.Rung) float64 {
+	return float64(int(100*float64(r.Requests)/float64(r.Shape.InFlight))) / 100
+}
+
+// checkWork bounds what all ladders send together.
+func (l *loader) checkWork(e experiment) {
+	total := e.baseline.Warmup + e.baseline.Requests
+	for _, d := range e.ladders {
+		for _, r := range d.Rungs {
+			total += d.passes * (r.Warmup + r.Rounds*r.Requests)
+			if total > maxRequests {
+				l.errorAt(d.f.head(), sumTooMuchWork, "With this ladder, up to its rung %g, the plan has more than %d requests.", r.Value, maxRequests)
+				return
+			}
+		}
+	}
+}

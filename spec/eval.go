@@ -1,0 +1,199 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// mark is the type of cty's marks on values, which follow a value into all that
+// is made from it.
+type mark string
+
+// sensitive marks what may never be written down.
+const sensitive mark = "sensitive"
+
+// names are the variables, or the locals: all that the file declares, and the
+// values of those that have one. A name without a value was reported where it
+// stands, so what uses it is passed over in silence.
+type names struct {
+	declared map[string]hcl.Range
+	values   map[string]cty.Value
+}
+
+func newNames() names {
+	return names{declared: map[string]hcl.Range{}, values: map[string]cty.Value{}}
+}
+
+// evaluate gives the value of an expression; where it has none, that was reported.
+func (l *loader) evaluate(expr hclsyntax.Expression) (cty.Value, bool) {
+	refs, ok := l.references(expr)
+	if !ok || !l.knownFunctions(expr) {
+		return cty.NilVal, false
+	}
+	if l.cost(expr) > maxCost {
+		l.errorAt(expr.Range(), sumTooCostly, "What this expression makes could grow past all bounds; an experiment needs no such values.")
+		return cty.NilVal, false
+	}
+	ctx := l.ctx.NewChild()
+	ctx.Variables = map[string]cty.Value{"var": refs.object("var", l.vars), "local": refs.object("local", l.locs)}
+	v, diags := expr.Value(ctx)
+	if diags.HasErrors() {
+		l.fromHCL(diags, l.marked || l.touchesSecret(expr, refs))
+		return cty.NilVal, false
+	}
+	if !finite(v) {
+		l.errorAt(expr.Range(), sumOutOfRange, "A number here is beyond what a float64 holds.")
+		return cty.NilVal, false
+	}
+	return v, true
+}
+
+// refs are the names that an expression uses, by root.
+type refs map[string][]string
+
+// object gives what one root stands for in the expression: only the names that it
+// uses, so that evaluation takes no longer for a file with many.
+func (r refs) object(root string, n names) cty.Value {
+	attrs := map[string]cty.Value{}
+	for _, name := range r[root] {
+		attrs[name] = n.values[name]
+	}
+	return cty.ObjectVal(attrs)
+}
+
+// references checks each name in an expression; false where one has no value.
+func (l *loader) references(expr hclsyntax.Expression) (refs, bool) {
+	used, good := refs{}, true
+	for _, t := range expr.Variables() {
+		root := t.RootName()
+		var set names
+		unknown := sumUnknownVar
+		switch root {
+		case "var":
+			set = l.vars
+		case "local":
+			set, unknown = l.locs, sumUnknownLocal
+		default:
+			l.strayName(t)
+			good = false
+			continue
+		}
+		name, ok := l.attrStep(t)
+		if !ok {
+			good = false
+			continue
+		}
+		v, ok := set.values[name]
+		if !ok {
+			good = false
+			if _, declared := set.declared[name]; !declared {
+				l.errorAt(t.SourceRange(), unknown, "The file declares no %s %q.%s", kindOf(root), clip(name),
+					didYouMean(name, sortedKeys(set.declared)))
+			}
+			continue
+		}
+		used[root] = append(used[root], name)
+		good = l.fieldsOf(v, t[2:]) && good
+	}
+	return used, good
+}
+
+func kindOf(root string) string {
+	if root == "var" {
+		return "variable"
+	}
+	return "local"
+}
+
+// attrStep gives the name after the root.
+func (l *loader) attrStep(t hcl.Traversal) (string, bool) {
+	if len(t) > 1 {
+		if step, ok := t[1].(hcl.TraverseAttr); ok {
+			return step.Name, true
+		}
+	}
+	l.errorAt(t.SourceRange(), sumBadReference, "%s must be followed by a name, as in %s.name.", t.RootName(), t.RootName())
+	return "", false
+}
+
+// strayName reports a name that stands for nothing.
+func (l *loader) strayName(t hcl.Traversal) {
+	root := t.RootName()
+	if l.marked {
+		l.errorAt(t.SourceRange(), sumUnknownName, "%s", notShown)
+		return
+	}
+	if root == "prompt" || root == "ladder" {
+		l.errorAt(t.SourceRange(), sumRefNotHere, "%s.name may stand only by itself, in the attribute prompt of a ladder or of the baseline.", root)
+		return
+	}
+	hint := didYouMean(root, []string{"var", "local"})
+	if _, ok := l.vars.declared[root]; ok {
+		hint = fmt.Sprintf(" Did you mean %q?", "var."+root)
+	} else if _, ok := l.locs.declared[root]; ok {
+		hint = fmt.Sprintf(" Did you mean %q?", "local."+root)
+	}
+	l.errorAt(t.SourceRange(), sumUnknownName, "Nothing is called %q. A text stands in quotes, a variable is var.name.%s", clip(root), hint)
+}
+
+// fieldsOf follows a reference into an object, as far as it names attributes.
+func (l *loader) fieldsOf(v cty.Value, steps hcl.Traversal) bool {
+	for _, s := range steps {
+		step, ok := s.(hcl.TraverseAttr)
+		v, _ = v.Unmark()
+		if !ok || !v.Type().IsObjectType() || v.IsNull() || !v.IsKnown() {
+			return true // the library checks the rest
+		}
+		if !v.Type().HasAttribute(step.Name) {
+			l.errorAt(step.SrcRange, sumUnknownField, "The object has no attribute %q.%s", clip(step.Name),
+				didYouMean(step.Name, sortedKeys(v.Type().AttributeTypes())))
+			return false
+		}
+		v = v.GetAttr(step.Name)
+	}
+	return true
+}
+
+// knownFunctions checks the names of all functions that are called.
+func (l *loader) knownFunctions(expr hclsyntax.Expression) bool {
+	good := true
+	visit(expr, func(n hclsyntax.Node) {
+		call, ok := n.(*hclsyntax.FunctionCallExpr)
+		if !ok {
+			return
+		}
+		if _, ok := l.ctx.Functions[call.Name]; !ok {
+			good = false
+			l.errorAt(call.NameRange, sumUnknownFunc, "There is no function %q.%s There are %s.", clip(call.Name),
+				didYouMean(call.Name, sortedKeys(l.ctx.Functions)), list(sortedKeys(l.ctx.Functions)))
+		}
+	})
+	return good
+}
+
+// visit walks a syntax tree.
+func visit(n hclsyntax.Node, f func(hclsyntax.Node)) {
+	hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
+		f(n)
+		return nil
+	})
+}
+
+// touchesSecret says that evaluating the expression sees a sensitive value.
+func (l *loader) touchesSecret(expr hclsyntax.Expression, used refs) bool {
+	for root, set := range map[string]names{"var": l.vars, "local": l.locs} {
+		if slices.ContainsFunc(used[root], func(n string) bool { return set.values[n].ContainsMarked() }) {
+			return true
+		}
+	}
+	found := false
+	visit(expr, func(n hclsyntax.Node) {
+		call, ok := n.(*hclsyntax.FunctionCallExpr)
+		found = found || ok && call.Name == "env"
+	})
+	return found
+}

@@ -1,0 +1,27 @@
+package spec
+
+import "rung/spec/plan"
+
+// expand makes the plan. It is called only where nothing was wrong.
+func (e experiment) expand() plan.Plan {
+	p := plan.Plan{
+		Format:      plan.Format,
+		Experiment:  e.name,
+		Description: e.description,
+		Seed:        e.seed,
+		Target:      e.target.Target,
+		Simulator:   e.simulator,
+		GPU:         e.gpuHashed,
+		Analysis:    e.analysis,
+	}
+	b := e.baseline.Baseline
+	cell := plan.Cell{Baseline: &b}
+	for _, d := range e.ladders {
+		cell.Ladders = append(cell.Ladders, d.Ladder)
+	}
+	p.Cells = []plan.Cell{cell}
+	p.SpecHash = specHash(p, e.target.secretBody)
+	p.WorkloadHash = workloadHash(p)
+	p.GPU = e.gpu
+	return p
+}

@@ -1,0 +1,144 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// finding is a diagnostic in the making: it keeps its range until the end, when
+// all are put in the order of the file and given their excerpts.
+type finding struct {
+	severity Severity
+	summary  string
+	detail   string
+	rng      *hcl.Range // nil where it is about no place in the file
+	inFile   bool
+}
+
+// maxFindings bounds what one load says: a hostile file could make a million.
+const maxFindings = 200
+
+func (l *loader) add(f finding) {
+	if l.broken && f.severity == Error && missingKind(f.summary) {
+		return
+	}
+	if f.severity == Warning && len(l.findings) >= maxFindings {
+		return
+	}
+	l.findings = append(l.findings, f)
+}
+
+// missingKind is true for what an error of syntax elsewhere may have caused.
+func missingKind(s string) bool {
+	switch summary(s) {
+	case sumMissingBlock, sumMissingAttr, sumMissingURL, sumMissingTokens, sumUnknownVar, sumUnknownLocal,
+		sumUnknownPrompt, sumUndeclaredVar, sumWhichPrompt, sumTokensTwice:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *loader) errorAt(rng hcl.Range, s summary, format string, args ...any) {
+	l.add(finding{severity: Error, summary: string(s), detail: fmt.Sprintf(format, args...), rng: &rng, inFile: true})
+}
+
+func (l *loader) warnAt(rng hcl.Range, s summary, format string, args ...any) {
+	l.add(finding{severity: Warning, summary: string(s), detail: fmt.Sprintf(format, args...), rng: &rng, inFile: true})
+}
+
+// fileError is about the file as a whole.
+func (l *loader) fileError(s summary, format string, args ...any) {
+	l.add(finding{severity: Error, summary: string(s), detail: fmt.Sprintf(format, args...), inFile: true})
+}
+
+// outsideError is about what stands in no file: a flag or the environment.
+func (l *loader) outsideError(s summary, format string, args ...any) {
+	l.add(finding{severity: Error, summary: string(s), detail: fmt.Sprintf(format, args...)})
+}
+
+// notShown takes the place of a detail that could quote a sensitive value.
+const notShown = "The expression uses a sensitive value, so what was found is not shown."
+
+// fromHCL takes over the library's diagnostics. Their expressions and contexts are
+// dropped, for the library would print the values of the variables in them, and
+// where the expression holds a sensitive value the detail goes too, for functions
+// quote their arguments.
+func (l *loader) fromHCL(diags hcl.Diagnostics, sensitive bool) {
+	for _, d := range diags {
+		f := finding{severity: Error, summary: strings.TrimSuffix(d.Summary, "."), detail: d.Detail, rng: d.Subject, inFile: true}
+		if d.Severity == hcl.DiagWarning {
+			f.severity = Warning
+		}
+		if sensitive {
+			f.detail = notShown
+		}
+		if strings.Contains(f.detail, "panic") { // cty quotes the stack of a function that panicked
+			f.detail = "The function can't work on these arguments."
+		}
+		l.add(f)
+	}
+}
+
+func (l *loader) failed() bool {
+	return slices.ContainsFunc(l.findings, func(f finding) bool { return f.severity == Error })
+}
+
+// finish puts the findings in order and gives them their excerpts.
+func (l *loader) finish() Diagnostics {
+	slices.SortStableFunc(l.findings, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(start(a), start(b)), cmp.Compare(a.summary, b.summary), cmp.Compare(a.detail, b.detail))
+	})
+	l.findings = slices.CompactFunc(l.findings, func(a, b finding) bool {
+		return a.summary == b.summary && a.detail == b.detail && start(a) == start(b)
+	})
+	if n := len(l.findings) - maxFindings; n > 0 {
+		l.findings = append(l.findings[:maxFindings], finding{severity: Error, summary: string(sumTooManyErrors), inFile: true,
+			detail: fmt.Sprintf("%d more are not shown.", n)})
+	}
+	out := make(Diagnostics, 0, len(l.findings))
+	ex := newExcerpts(l.src, l.hidden, l.secrets)
+	for _, f := range l.findings {
+		out = append(out, l.diagnostic(f, ex))
+	}
+	return out
+}
+
+// start orders findings: by their place in the file, those without one last.
+func start(f finding) int {
+	if f.rng == nil {
+		return maxFile + 1
+	}
+	return f.rng.Start.Byte
+}
+
+func (l *loader) diagnostic(f finding, ex *excerpts) Diagnostic {
+	d := Diagnostic{Severity: f.severity, Summary: ex.scrub(f.summary), Detail: ex.scrub(printable(f.detail))}
+	if f.inFile {
+		d.File = l.path
+	}
+	if f.rng != nil {
+		d.Start = &Position{f.rng.Start.Line, f.rng.Start.Column}
+		d.End = &Position{f.rng.End.Line, f.rng.End.Column}
+		d.Excerpt = ex.lines(*f.rng)
+		d.Block = ex.scrub(printable(l.blockAt(f.rng.Start.Byte)))
+	}
+	return d
+}
+
+// blockAt names the outermost block around an offset.
+func (l *loader) blockAt(offset int) string {
+	if l.body == nil {
+		return ""
+	}
+	for _, b := range l.body.Blocks {
+		if r := b.Range(); r.Start.Byte <= offset && offset < r.End.Byte {
+			return blockName(b)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package spec
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"rung/spec/plan"
+)
+
+// Sources of GPU samples.
+const (
+	sourceNVML      = "nvml"
+	sourceSimulator = "simulator"
+	sourceNone      = "none"
+)
+
+func laterSources() map[string]string {
+	const have = "There are nvml (the cards of this machine), simulator (with the simulated server) and none."
+	return map[string]string{"dcgm": have, "nvidia-smi": have, "file": have}
+}
+
+// gpu decodes the block: as the run takes it, and as the file has it. The two
+// differ where the run is simulated, for then there is no card to look at: without
+// a declared source, and by --simulate with one as well, the samples are those of
+// the simulated GPU.
+func (l *loader) gpu(b *hclsyntax.Block, simulated bool) (used, declared plan.GPU) {
+	s := schema{kind: "gpu", attrs: []string{"source", "devices", "interval"}}
+	f := l.absent(s)
+	if b != nil {
+		f = l.open(b, s)
+	}
+	g := plan.GPU{Declared: f.given("source")}
+	g.Source = f.choice("source", sourceNVML, []string{sourceNVML, sourceSimulator, sourceNone}, laterSources())
+	g.Devices = f.devices()
+	g.Interval = plan.Duration(f.duration("interval", 200*time.Millisecond, 10*time.Millisecond, time.Hour))
+	used = g
+	if simulated && g.Source == sourceNVML && (!g.Declared || l.opts.Simulate) {
+		used.Source, used.Devices = sourceSimulator, nil
+	}
+	if !simulated && g.Source == sourceSimulator && l.opts.ForRun {
+		l.errorAt(f.rng("source"), sumNoSimulator, "This run measures the server at target.url, which has no simulated GPU. Use nvml or none, or run with --simulate.")
+	}
+	return used, g
+}
+
+// devices reads a list of UUIDs and indices; the runner knows them by text.
+func (f *fields) devices() []string {
+	const wanted = `a list of UUIDs in quotes and of indices, as ["GPU-5f...", 1]`
+	values, ok := f.elements("devices", wanted, 1_000)
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, v := range values {
+		switch n, isWhole := wholeNumber(v); {
+		case isWhole && n >= 0:
+			out = append(out, v.AsBigFloat().Text('f', 0))
+		case v.Type() == cty.String && !v.IsNull() && v.AsString() != "":
+			out = append(out, v.AsString())
+		default:
+			f.wrongType("devices", wanted, v)
+			return nil
+		}
+	}
+	if len(out) == 0 {
+		f.l.errorAt(f.rng("devices"), sumOutOfRange, "devices of gpu names none. Leave it out for all of them, or use source = \"none\".")
+	}
+	for i, d := range out {
+		if slices.Index(out, d) < i {
+			f.l.errorAt(f.rng("devices"), sumOutOfRange, "devices of gpu names %q twice.", clip(d))
+			return nil
+		}
+	}
+	return out
+}
+
+func wholeNumber(v cty.Value) (int64, bool) {
+	if v.Type() != cty.Number || v.IsNull() {
+		return 0, false
+	}
+	return whole(v)
+}

@@ -1,0 +1,194 @@
+package spec
+
+import (
+	"time"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"rung/spec/plan"
+)
+
+// Bounds on ladders.
+const (
+	maxRung    = 1_000_000 // the value of a rung
+	maxRungs   = 1_000     // of one ladder
+	maxLadders = 100       // of one file
+	maxPasses  = 1_000
+	maxCount   = 1_000_000 // rounds, requests, warm-ups
+)
+
+// ladder is a decoded ladder block, its rungs and passes expanded.
+type ladder struct {
+	plan.Ladder
+	f      *fields
+	prompt prompt // without a name where the block's own is wrong
+	batch  int    // fixed
+	fixed  int    // requests in flight where the axis does not set them
+	passes int
+}
+
+// fixedBatch is the batch of a single request before the ladder begins.
+func (l ladder) fixedBatch() int {
+	if l.Axis == plan.AxisBatch {
+		return 1
+	}
+	return l.batch
+}
+
+func ladderSchema() schema {
+	const rate = "It belongs to rate ladders; a rung has rounds and requests."
+	return schema{
+		kind: "ladder", labels: 1,
+		attrs: []string{"axis", "rungs", "prompt", "batch", "concurrency", "passes", "rounds", "requests", "warmup",
+			"cooldown", "reruns"},
+		required: []string{"rungs"},
+		blocks:   []string{"stop"},
+		notYet: map[string]string{
+			"duration": "A round has a number of requests.", "arrivals": rate, "max_in_flight": rate,
+			"settle": "Between rungs there is cooldown, a fixed time.",
+		},
+	}
+}
+
+func axes() []string {
+	return []string{string(plan.AxisBatch), string(plan.AxisConcurrency), string(plan.AxisInputTokens)}
+}
+
+func laterAxes() map[string]string {
+	const have = "There are batch, concurrency and input_tokens."
+	return map[string]string{"rate": have, "output_tokens": have}
+}
+
+// ladders decodes all ladder blocks, in order.
+func (l *loader) ladders(prompts []prompt, api plan.API) []ladder {
+	var out []ladder
+	first := map[string]*hclsyntax.Block{}
+	for _, b := range l.blocksOf("ladder") {
+		if len(out) == maxLadders {
+			l.errorAt(b.DefRange(), sumTooMany, "A file may have %d ladders.", maxLadders)
+			break
+		}
+		f := l.open(b, ladderSchema())
+		if !l.usableName(b) {
+			continue
+		}
+		if one := first[f.label()]; one != nil {
+			l.duplicate(b, one)
+			continue
+		}
+		first[f.label()] = b
+		out = append(out, l.ladder(f, prompts, api))
+	}
+	if len(l.blocksOf("ladder")) == 0 {
+		l.fileError(sumMissingBlock, `The file has no block ladder: ladder "batch" { rungs = [1, 2, 4, 8] }`)
+	}
+	return out
+}
+
+func (l *loader) ladder(f *fields, prompts []prompt, api plan.API) ladder {
+	out := ladder{f: f}
+	out.Name = f.label()
+	out.Axis = l.axis(f)
+	values := f.counts("rungs", maxRungs, maxRung)
+	if values != nil && len(values) == 0 {
+		l.errorAt(f.rng("rungs"), sumOutOfRange, "A ladder needs at least one rung.")
+	}
+	out.batch = f.count("batch", 1, 1, maxRung)
+	out.fixed = f.count("concurrency", 1, 1, maxRung)
+	out.passes = f.count("passes", 1, 1, maxPasses)
+	out.Reruns = f.count("reruns", 3, 0, 1_000)
+	out.Cooldown = plan.Duration(f.duration("cooldown", 3*time.Second, 0, 24*time.Hour))
+	out.Stop = l.stop(f.sub(stopSchema()))
+	p, ok := f.promptOf(prompts)
+	if ok {
+		out.prompt, out.Prompt = p, p.Prompt
+	}
+	if out.Axis == "" {
+		return out
+	}
+	l.checkFixed(f, out, api)
+	l.checkLength(f, out)
+	out.Rungs = f.rungs(out, values)
+	out.Passes = walks(out.passes, len(values))
+	l.checkLadder(f, out, values)
+	return out
+}
+
+// axis is what the block says, else its label; "" where neither is one.
+func (l *loader) axis(f *fields) plan.Axis {
+	if f.given("axis") {
+		return plan.Axis(f.choice("axis", "", axes(), laterAxes()))
+	}
+	return plan.Axis(l.choose(f.block.LabelRanges[0], "The label of a ladder without an axis", f.label(), "", axes(), laterAxes()))
+}
+
+// rungs expands the values, with the defaults that follow from how many requests
+// are in flight.
+func (f *fields) rungs(l ladder, values []int) []plan.Rung {
+	out := make([]plan.Rung, len(values))
+	rounds, requests, warmup := f.count("rounds", 0, 1, maxCount), f.count("requests", 0, 1, maxCount), f.count("warmup", -1, 0, maxCount)
+	for i, v := range values {
+		r := plan.Rung{Index: i, Value: float64(v), Rounds: rounds, Requests: requests, Warmup: warmup}
+		r.Shape = l.shape(v)
+		n := r.Shape.InFlight
+		if rounds == 0 {
+			r.Rounds = defaultRounds(l.Axis, n)
+		}
+		if requests == 0 {
+			r.Requests = defaultRequests(l.Axis, n)
+		}
+		if warmup < 0 {
+			r.Warmup = max(3, n)
+		}
+		out[i] = r
+	}
+	return out
+}
+
+// shape is a request's at a rung of the value v.
+func (l ladder) shape(v int) plan.Shape {
+	s := plan.Shape{Batch: l.batch, InputTokens: l.prompt.tokens, OutputTokens: l.prompt.output, InFlight: l.fixed}
+	switch l.Axis {
+	case plan.AxisBatch:
+		s.Batch = v
+	case plan.AxisConcurrency:
+		s.InFlight = v
+	case plan.AxisInputTokens:
+		s.InputTokens = v
+	}
+	return s
+}
+
+// defaultRounds: one request at a time makes twenty short rounds, each admitted or
+// refused alone; with several in flight a round needs a steady middle, so it is
+// one long one.
+func defaultRounds(axis plan.Axis, inFlight int) int {
+	if axis == plan.AxisConcurrency || inFlight > 1 {
+		return 1
+	}
+	return 20
+}
+
+func defaultRequests(axis plan.Axis, inFlight int) int {
+	if axis == plan.AxisConcurrency || inFlight > 1 {
+		return max(40, 10*inFlight)
+	}
+	return 1
+}
+
+// walks are the passes: up, down, up and so on, so that what drifts with time does
+// not look like what rises with the axis.
+func walks(passes, rungs int) []plan.Pass {
+	out := make([]plan.Pass, passes)
+	for i := range out {
+		p := plan.Pass{Index: i, Up: i%2 == 0, Order: make([]int, rungs)}
+		for j := range p.Order {
+			p.Order[j] = j
+			if !p.Up {
+				p.Order[j] = rungs - 1 - j
+			}
+		}
+		out[i] = p
+	}
+	return out
+}

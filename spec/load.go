@@ -1,0 +1,99 @@
+package spec
+
+import (
+	"os"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"rung/spec/plan"
+)
+
+// Options are what a load needs beside the file.
+type Options struct {
+	Vars     map[string]string                 // from --var name=value; they win over RUNG_VAR_name, and that over the default
+	Env      func(name string) (string, bool)  // for RUNG_VAR_name and env(); nil: nothing is set
+	ReadFile func(path string) ([]byte, error) // nil: the file system, bounded
+	Simulate bool                              // --simulate: the GPU is the simulated one
+	ForRun   bool                              // an unset sensitive variable is an error, no longer an unknown
+}
+
+// Result is a file that was loaded.
+type Result struct {
+	Plan      plan.Plan
+	Secrets   plan.Secrets
+	Texts     map[string][]byte // by plan.Prompt.TextHash: the bytes of text files
+	Variables map[string]string // as the manifest shows them: "(sensitive)" for sensitive ones
+	Source    []byte            // the file as read
+}
+
+// Load reads, evaluates, checks and expands the file. Where the diagnostics have
+// errors the plan is not to be used; Source and Variables are as far as it came.
+func Load(path string, opts Options) (Result, Diagnostics) {
+	l := newLoader(path, opts)
+	source, ok := l.read()
+	res := Result{Source: source}
+	if !ok {
+		return res, l.finish()
+	}
+	l.source(source)
+	if !l.guard() || !l.parse() {
+		return res, l.finish()
+	}
+	l.variables()
+	res.Variables = l.shown
+	l.locals()
+	e := l.experiment()
+	if l.failed() {
+		return res, l.finish()
+	}
+	res.Plan, res.Secrets, res.Texts = e.expand(), e.target.secrets, l.texts.byHash
+	return res, l.finish()
+}
+
+// loader holds what the stages of one load share.
+type loader struct {
+	path string // as given, and as it stands in diagnostics
+	opts Options
+
+	src    []byte // as parsed: without BOM, lines ended by LF alone
+	body   *hclsyntax.Body
+	broken bool // there are errors of syntax: what seems missing may only be unreadable
+
+	findings []finding
+	hidden   []span   // byte ranges of src that no excerpt shows
+	secrets  []string // values that no text of a diagnostic shows
+
+	vars   names
+	locs   names
+	shown  map[string]string
+	ctx    *hcl.EvalContext
+	texts  texts
+	marked bool // the values of the expression in hand are sensitive by declaration
+}
+
+func newLoader(path string, opts Options) *loader {
+	if opts.Env == nil {
+		opts.Env = func(string) (string, bool) { return "", false }
+	}
+	l := &loader{path: path, opts: opts, vars: newNames(), locs: newNames(), shown: map[string]string{}}
+	l.texts = newTexts()
+	l.ctx = &hcl.EvalContext{Functions: l.functions()}
+	return l
+}
+
+// read fetches the file itself, bounded where rung does the reading.
+func (l *loader) read() ([]byte, bool) {
+	var b []byte
+	var err error
+	if l.opts.ReadFile != nil {
+		b, err = l.opts.ReadFile(l.path)
+	} else {
+		b, err = readBounded(os.Open, l.path, maxFile)
+	}
+	if err != nil {
+		l.fileError(sumUnreadable, "%v", err)
+		return nil, false
+	}
+	return b, true
+}

@@ -1,0 +1,58 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// didYouMean gives a sentence with the nearest of the names, or nothing. The
+// sentence begins with a space, to be put behind another.
+func didYouMean(given string, names []string) string {
+	if best := nearest(given, names); best != "" {
+		return fmt.Sprintf(" Did you mean %q?", best)
+	}
+	return ""
+}
+
+// nearest is the name with the fewest changes from given, within a third of its
+// length; the comparison is quadratic, so a long name gets none.
+func nearest(given string, names []string) string {
+	if len(given) > 64 {
+		return ""
+	}
+	best, least := "", 1+min(3, max(1, len(given)/3))
+	for _, n := range slices.Sorted(slices.Values(names)) {
+		if len(n) > 64 {
+			continue
+		}
+		if d := levenshtein.Distance(strings.ToLower(given), strings.ToLower(n), nil); d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// list joins names for a sentence: a, b or c.
+func list(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	default:
+		return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+	}
+}
+
+// clip bounds a text taken from the file, for a detail.
+func clip(s string) string {
+	const most = 80
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	return string(r[:most]) + "..."
+}
