@@ -21,7 +21,7 @@ func (r *run) ladder(l plan.Ladder) error {
 	w := &walk{l: l, edge: len(l.Rungs), tallies: make([]plan.Tally, len(l.Rungs))}
 	var err error
 	for _, pass := range l.Passes {
-		if r.drain.Err() != nil || w.edge == 0 || err != nil {
+		if r.stopped() || w.edge == 0 || err != nil {
 			break
 		}
 		place.Pass = pass.Index
@@ -39,7 +39,7 @@ func (r *run) whyEnded(w *walk, err error) string {
 	switch {
 	case err != nil:
 		return err.Error()
-	case r.drain.Err() != nil:
+	case r.stopped():
 		return "interrupted"
 	case w.edge < len(w.l.Rungs):
 		return fmt.Sprintf("edge at %g", w.l.Rungs[w.edge].Value)
@@ -53,7 +53,7 @@ func (r *run) pass(w *walk, pass plan.Pass) error {
 		if i >= w.edge {
 			continue
 		}
-		if r.drain.Err() != nil {
+		if r.stopped() {
 			return nil
 		}
 		if err := r.rung(w, pass, i); err != nil {
@@ -84,7 +84,7 @@ func (r *run) rung(w *walk, pass plan.Pass, i int) error {
 	v := visit{prompt: w.l.Prompt, shape: rung.Shape, requests: rung.Requests, reruns: w.l.Reruns, stop: w.l.Stop}
 	for round := range rung.Rounds {
 		place.Round = round
-		if r.drain.Err() != nil {
+		if r.stopped() {
 			return nil
 		}
 		res, err := r.round(place, v)
@@ -132,7 +132,7 @@ func (r *run) edge(w *walk, place record.Place, v visit, reason string, rows []r
 	v.reruns = 0
 	place.Phase = record.Confirm
 	for n := range w.l.Stop.ConfirmRounds {
-		if r.drain.Err() != nil {
+		if r.stopped() {
 			return nil
 		}
 		place.Round = n

@@ -60,7 +60,7 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 	var senders sync.WaitGroup
 	for range min(shape.InFlight, len(calls)) {
 		senders.Go(func() {
-			for !cut.Load() && r.drain.Err() == nil {
+			for !cut.Load() && !r.stopped() {
 				i := int(next.Add(1)) - 1
 				if i >= len(calls) {
 					return
@@ -88,7 +88,7 @@ func compact(rows []*record.Request) []record.Request {
 // admit says why a round must not count, or "" where it does. planned is the
 // number of requests that the round was to have.
 func (r *run) admit(res result, shape plan.Shape, planned int) string {
-	if r.drain.Err() != nil && len(res.rows) < planned {
+	if r.stopped() && len(res.rows) < planned {
 		return "interrupted"
 	}
 	if reason := refuseBy(res.rows, record.TokenMismatch, "input tokens off the plan"); reason != "" {

@@ -76,7 +76,7 @@ func (r *run) all() error {
 	}
 	var gone error
 	for _, l := range r.cfg.Cell.Ladders {
-		if r.drain.Err() != nil {
+		if r.stopped() {
 			return nil
 		}
 		if gone != nil {
@@ -157,7 +157,7 @@ func (r *run) round(place record.Place, v visit) (all result, err error) {
 		r.roundEnd(place, res, reason)
 		all.rows = append(all.rows, res.rows...)
 		all.cut = all.cut || res.cut
-		if reason == "" || res.cut || r.drain.Err() != nil {
+		if reason == "" || res.cut || r.stopped() {
 			break
 		}
 	}
@@ -219,6 +219,9 @@ func (r *run) checkAlive(rows []record.Request) error {
 	}
 	return fmt.Errorf("%w (asked %d times at %s)", ErrServerGone, aliveTries, r.client.Shown())
 }
+
+// stopped says that no more is to be sent.
+func (r *run) stopped() bool { return r.drain.Err() != nil }
 
 // at says where the run is now, for the samples.
 func (r *run) at(p record.Place) { r.here.Store(&p) }

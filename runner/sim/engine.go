@@ -39,7 +39,6 @@ func (e *engine) run(ctx context.Context) {
 	var held *job // taken from the queue, and too large for the batch it came to
 	for {
 		first := held
-		held = nil
 		if first == nil {
 			select {
 			case first = <-e.queue:

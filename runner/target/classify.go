@@ -47,11 +47,11 @@ func classifyError(r Reply) record.Outcome {
 // What servers say, whatever the status: llama.cpp answers 500 to an input that
 // is too long, and a stream can fail behind a 200.
 var (
-	saysOOM     = regexp.MustCompile(`(?i)out of memory|OutOfMemory|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED`)                   //nolint:gochecknoglobals // compiled once, never written
-	saysCUDA    = regexp.MustCompile(`(?i)CUDA error|cudaError|CUDA_ERROR|CUBLAS_STATUS|CUDNN_STATUS|NCCL error|device-side assert`)        //nolint:gochecknoglobals // compiled once, never written
-	saysTooLong = regexp.MustCompile(`(?i)maximum context length|too large to process|must have less than|exceeds the available context|` + //nolint:gochecknoglobals // compiled once, never written
+	saysOOM     = regexp.MustCompile(`(?i)out of memory|OutOfMemory|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED`)
+	saysCUDA    = regexp.MustCompile(`(?i)CUDA error|cudaError|CUDA_ERROR|CUBLAS_STATUS|CUDNN_STATUS|NCCL error|device-side assert`)
+	saysTooLong = regexp.MustCompile(`(?i)maximum context length|too large to process|must have less than|exceeds the available context|` +
 		`context size has been exceeded|maximum allowed batch size|length limit exceeded|is longer than the maximum|too many (tokens|inputs)`)
-	saysOverloaded = regexp.MustCompile(`(?i)overloaded|queue is full`) //nolint:gochecknoglobals // compiled once, never written
+	saysOverloaded = regexp.MustCompile(`(?i)overloaded|queue is full`)
 )
 
 // classifyStatus names an answer that is no success by its status and its words.

@@ -103,17 +103,12 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 func (c *Client) Shown() string { return c.shown }
 
 // path joins a path of the API to the base URL. A base that ends in /v1 is taken
-// as the one that holds the OpenAI paths, as clients of that API have it.
+// as the one that holds the OpenAI paths, as clients of that API have it; every p
+// here begins at the server's root.
 func (c *Client) path(p string) string {
 	u := *c.base
 	root := strings.TrimSuffix(u.Path, "/")
-	if strings.HasSuffix(root, "/v1") {
-		if rest, ok := strings.CutPrefix(p, "/v1"); ok {
-			p = rest
-		} else {
-			root = strings.TrimSuffix(root, "/v1")
-		}
-	}
+	root = strings.TrimSuffix(root, "/v1")
 	u.Path = root + p
 	return u.String()
 }

@@ -106,6 +106,7 @@ func (s *Sink) event(e record.Event) {
 		s.line("warning: the GPU is no longer sampled: " + e.Reason)
 	case record.Interrupted:
 		s.line("interrupted: what was measured is kept")
+	default: // the rest is for the tables
 	}
 }
 
@@ -182,13 +183,12 @@ func (s *Sink) where() string {
 	if s.place.Ladder == "" {
 		return "baseline"
 	}
-	where := fmt.Sprintf("%s %g", s.place.Ladder, s.place.Value)
 	for _, l := range s.cell.Ladders {
 		if l.Name == s.place.Ladder && len(l.Passes) > 1 {
-			where += fmt.Sprintf(", pass %d/%d", s.place.Pass+1, len(l.Passes))
+			return fmt.Sprintf("%s %g, pass %d/%d", l.Name, s.place.Value, s.place.Pass+1, len(l.Passes))
 		}
 	}
-	return where
+	return fmt.Sprintf("%s %g", s.place.Ladder, s.place.Value)
 }
 
 // figures are rate, P95 and memory, as far as they are known.
@@ -232,10 +232,10 @@ func (s *Sink) draw(ended, of int) {
 	}
 	s.drawn = s.o.Now()
 	parts := []string{s.where()}
-	switch {
-	case s.place.Phase == record.Warmup:
+	switch s.place.Phase {
+	case record.Warmup:
 		parts = append(parts, "warm-up")
-	case s.place.Phase == record.Confirm:
+	case record.Confirm:
 		parts = append(parts, "confirming the edge")
 	default:
 		parts = append(parts, fmt.Sprintf("round %d", s.place.Round+1))

@@ -1,0 +1,72 @@
+# rung: make help lists the targets.
+
+# go-nvml calls functions that NVIDIA has since deprecated; the warnings are its own.
+export CGO_CFLAGS := -O2 -g -Wno-deprecated-declarations
+
+GO       ?= go
+BIN      := bin/rung
+LINT_VER := $(shell sed -n '1s/^\# //p' .golangci.yml)
+LINT     := bin/golangci-lint-$(LINT_VER)
+SERVERS  := runner/testdata/servers
+
+.DEFAULT_GOAL := build
+
+.PHONY: help
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | sort | awk -F'\t' '{printf "%-14s %s\n", $$1, $$2}'
+
+.PHONY: build
+build: ## build bin/rung
+	$(GO) build -o $(BIN) ./cmd/rung
+
+.PHONY: demo
+demo: build ## run the quickstart on the simulated server and report it, in under a minute
+	@run=$$($(BIN) run examples/quickstart.hcl) && $(BIN) report "$$run"
+
+.PHONY: test
+test: ## run the tests
+	$(GO) test ./...
+
+.PHONY: race
+race: ## run the tests with the race detector
+	$(GO) test -race ./...
+
+.PHONY: fuzz
+fuzz: ## fuzz the loading of specs for a minute
+	$(GO) test ./spec -run '^$$' -fuzz FuzzLoad -fuzztime 60s
+
+$(LINT):
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VER)
+	mv bin/golangci-lint $@
+
+.PHONY: lint
+lint: $(LINT) ## run the linter, and see each fence between the packages refuse a planted import
+	$(LINT) run
+	LINT=$(LINT) .ci/fences.sh
+
+.PHONY: fmt
+fmt: $(LINT) ## format the Go files
+	$(LINT) fmt
+
+.PHONY: bench
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: golden
+golden: ## write the golden files anew
+	$(GO) test ./spec ./sinks/parquet ./results/... -update
+
+.PHONY: examples
+examples: build ## check and plan every example
+	@for f in examples/*.hcl; do $(BIN) check "$$f" && $(BIN) plan "$$f" >/dev/null || exit 1; done
+
+.PHONY: nocgo
+nocgo: ## build without cgo
+	CGO_ENABLED=0 $(GO) build ./...
+
+.PHONY: integration
+integration: build ## measure a real llama.cpp server, and hold the report against DuckDB
+	$(GO) test -tags integration -count 1 -timeout 20m -v -run 'TestIntegration' ./cmd/rung
+
+.PHONY: ci
+ci: test race nocgo examples lint integration ## everything that must pass

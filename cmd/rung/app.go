@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// app is the program apart from the process that it runs in.
+type app struct {
+	stdout, stderr io.Writer
+	env            func(string) (string, bool)
+	now            func() time.Time
+	interrupts     <-chan struct{} // one a signal: the first drains, the second aborts
+	outTTY, errTTY bool
+	width          func() int // of the terminal; 0: there is none
+}
+
+// The exit statuses.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // the run failed
+	exitUsage       = 2   // spec or command line wrong
+	exitInterrupted = 130 // interrupted
+)
+
+// statusError is an error that says with which status the program ends. Its text
+// may be empty where everything was said already.
+type statusError struct {
+	status int
+	err    error
+}
+
+func (e statusError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e statusError) Unwrap() error { return e.err }
+
+func failed(err error) error { return statusError{exitFailed, err} }
+
+func usage(format string, args ...any) error {
+	return statusError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// execute runs one command line and returns the exit status.
+func (a *app) execute(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	status := exitUsage // what cobra itself refuses is the command line
+	if s, ok := errors.AsType[statusError](err); ok {
+		status = s.status
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintf(a.stderr, "rung: %s\n", text) //nolint:errcheck // there is no other place to say it
+	}
+	return status
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "rung",
+		Short: "Measure how hard an inference server can be driven",
+		Long: `rung reads an experiment from an HCL file, sends exactly the requests that it
+declares to an inference server, and records every request and every GPU sample
+as Parquet. A separate step, rung report, finds from where more no longer pays,
+where the server fails, and how much memory stays free.
+
+Exit status: 0 done, an edge reached included; 1 the run failed; 2 the spec or
+the command line is wrong; 130 interrupted.`,
+		Example: `  rung check experiment.hcl
+  rung run experiment.hcl
+  rung report results/first`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+	}
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.sim(), a.schema(), a.version())
+	return root
+}
+
+// utf8 says whether the locale can show more than ASCII, by the rules of POSIX:
+// the first of these that is set decides.
+func (a *app) utf8() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v, ok := a.env(name); ok && v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
+// color says whether colours may be written to a terminal.
+func (a *app) color(tty bool) bool {
+	no, _ := a.env("NO_COLOR")
+	dumb, _ := a.env("TERM")
+	return tty && no == "" && dumb != "dumb"
+}
+
+// columns is the width to write for: the terminal's, COLUMNS, or 100.
+func (a *app) columns() int {
+	if w := a.width(); w > 0 {
+		return w
+	}
+	if v, ok := a.env("COLUMNS"); ok {
+		if w, err := strconv.Atoi(v); err == nil && w >= 40 {
+			return w
+		}
+	}
+	return 100
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"rung/spec"
+)
+
+// specFlags are those of every command that reads a spec.
+type specFlags struct {
+	vars     []string
+	simulate bool
+}
+
+func (f *specFlags) add(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.vars, "var", nil, "set a variable: `name=value`; wins over RUNG_VAR_name, and that over the default")
+	flags.BoolVar(&f.simulate, "simulate", false, "use the built-in simulated server and its modelled GPU")
+}
+
+// load reads a spec and shows its diagnostics. The error has nothing to add to
+// them.
+func (a *app) load(path string, f specFlags, forRun bool) (spec.Result, error) {
+	vars := map[string]string{}
+	for _, v := range f.vars {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok || name == "" {
+			return spec.Result{}, usage("--var %q: write it as --var name=value", name)
+		}
+		vars[name] = value
+	}
+	res, diags := spec.Load(path, spec.Options{Vars: vars, Env: a.env, Simulate: f.simulate, ForRun: forRun})
+	if err := diags.Render(a.stderr, a.columns(), a.color(a.errTTY)); err != nil {
+		return res, failed(err)
+	}
+	if diags.HasErrors() {
+		return res, statusError{status: exitUsage}
+	}
+	if len(res.Plan.Cells) == 0 {
+		return res, failed(errors.New("the plan has no cell"))
+	}
+	return res, nil
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// main is the only place that touches the process: its arguments, streams,
+// environment, signals and exit status.
+func main() {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	interrupts := make(chan struct{}, 2)
+	go func() {
+		for range signals {
+			interrupts <- struct{}{}
+		}
+	}()
+	a := &app{
+		stdout:     os.Stdout,
+		stderr:     os.Stderr,
+		env:        os.LookupEnv,
+		now:        time.Now,
+		interrupts: interrupts,
+		outTTY:     term.IsTerminal(int(os.Stdout.Fd())),
+		errTTY:     term.IsTerminal(int(os.Stderr.Fd())),
+		width: func() int {
+			for _, f := range []*os.File{os.Stdout, os.Stderr} {
+				if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+					return w
+				}
+			}
+			return 0
+		},
+	}
+	os.Exit(a.execute(context.Background(), os.Args[1:]))
+}

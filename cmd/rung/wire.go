@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"rung/runner"
+	"rung/runner/gpu"
+	"rung/runner/sim"
+	"rung/sinks"
+	"rung/sinks/parquet"
+	"rung/sinks/progress"
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// Here implementations meet their interfaces.
+var (
+	_ runner.Sampler = (*gpu.NVML)(nil)
+	_ runner.Sampler = (*sim.Card)(nil)
+	_ sinks.Sink     = (*parquet.Writer)(nil)
+	_ sinks.Sink     = (*progress.Sink)(nil)
+)
+
+// startSimulator starts the simulated server on a free port and points the plan
+// at it. Its card is the sampler, unless the spec wants none.
+func startSimulator(ctx context.Context, j *job, log io.Writer) (*sim.Server, error) {
+	params := plan.DefaultSimulator()
+	if s := j.plan.Simulator; s != nil {
+		params = *s
+	}
+	server, err := sim.Start(ctx, "127.0.0.1:0", sim.Config{Params: params, Seed: j.plan.Seed, Model: j.plan.Target.Model, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	j.plan.Target.URL = server.URL()
+	j.gpu = record.GPUInfo{Source: "simulator", IntervalS: j.plan.GPU.Interval.Seconds()}
+	if j.plan.GPU.Source == "none" {
+		j.gpu = record.GPUInfo{Source: "none", Reason: noneDeclared}
+		return server, nil
+	}
+	j.sampler = server.Card()
+	return server, nil
+}
+
+const noneDeclared = "the spec says gpu.source = \"none\""
+
+// openSampler opens what the spec declares. A source that was declared and fails
+// is an error; the default that can't load is a warning.
+func (j *job) openSampler() error {
+	if j.simulated {
+		return nil
+	}
+	g := j.plan.GPU
+	switch g.Source {
+	case "none":
+		j.gpu = record.GPUInfo{Source: "none", Reason: noneDeclared}
+		return nil
+	case "nvml":
+		s, err := gpu.OpenNVML(gpu.Options{Devices: g.Devices})
+		switch {
+		case err == nil:
+			j.sampler, j.gpu = s, record.GPUInfo{Source: "nvml", IntervalS: g.Interval.Seconds()}
+			return nil
+		case g.Declared || !errors.Is(err, gpu.ErrUnavailable):
+			return failed(err)
+		}
+		fmt.Fprintf(j.stderr, "warning: no GPU is sampled: %v\n", err) //nolint:errcheck // best effort
+		j.gpu = record.GPUInfo{Source: "none", Reason: err.Error()}
+		return nil
+	case "simulator":
+		return usage("gpu.source = \"simulator\" goes with the simulated server: run with --simulate, or leave target.url out")
+	default:
+		return usage("gpu.source %q is not known", g.Source)
+	}
+}

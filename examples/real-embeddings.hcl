@@ -1,0 +1,67 @@
+# A real embedding server: how many requests at once still pay?
+#
+# Written for llama.cpp's server with all-MiniLM-L6-v2, which runs on two CPU
+# cores; any server of the OpenAI embeddings API will do:
+#
+#   rung run --var url=http://127.0.0.1:8102 --var model=minilm examples/real-embeddings.hcl
+
+experiment "real-embeddings" {
+  description = "Batch and concurrency on a CPU embedding server, over English prose"
+  seed        = 20261130
+}
+
+variable "url" {
+  default = "http://127.0.0.1:8102"
+}
+
+variable "model" {
+  default = "minilm"
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = var.url
+  model = var.model
+}
+
+# No card, no memory figures. The report says so rather than guess.
+gpu {
+  source = "none"
+}
+
+# The text is tokenised by the server itself and cut to exactly 64 tokens, each
+# request at another place, behind a few tokens of its own: no cache can answer.
+prompt "prose" {
+  tokens    = 64
+  text_file = "corpus/harbour.txt"
+}
+
+baseline {
+  idle     = "1s"
+  requests = 30
+}
+
+# How many texts in one request?
+ladder "batch" {
+  rungs    = doubling(1, 8)
+  passes   = 2 # up and down, so that a drift of the machine shows
+  rounds   = 2
+  requests = 10
+  cooldown = "500ms"
+}
+
+# How many requests at once, each with one text? On a CPU a second one may gain
+# little: the report shows what it was.
+ladder "concurrency" {
+  rungs    = [1, 2, 4]
+  passes   = 2
+  rounds   = 1
+  requests = 40
+  cooldown = "500ms"
+}
+
+analysis {
+  knee {
+    rule = "power"
+  }
+}
