@@ -14,12 +14,29 @@ func kneeSchema() schema {
 	}
 }
 
+func analysisSchema() schema {
+	return schema{kind: "analysis", attrs: []string{"use"}, blocks: []string{"knee", "limit", "headroom", "baseline_check", "config"}}
+}
+
+func limitSchema() schema { return schema{kind: "limit", attrs: []string{"p95_ratio"}} }
+
+func headroomSchema() schema {
+	return schema{kind: "headroom", attrs: []string{"reserve_rungs", "safety"}}
+}
+
+func baselineCheckSchema() schema {
+	return schema{kind: "baseline_check", attrs: []string{"interference"}}
+}
+
+func configSchema() schema {
+	return schema{kind: "config", attrs: []string{"queue_factor", "timeout_factor"}}
+}
+
 // analysis decodes the report's rules, which are declared before the run.
 func (l *loader) analysis(b *hclsyntax.Block) plan.Analysis {
-	s := schema{kind: "analysis", attrs: []string{"use"}, blocks: []string{"knee", "limit", "headroom", "baseline_check", "config"}}
-	f := l.absent(s)
+	f := l.absent(analysisSchema())
 	if b != nil {
-		f = l.open(b, s)
+		f = l.open(b, analysisSchema())
 	}
 	a := plan.Analysis{Use: f.choice("use", "interactive", []string{"interactive", "offline"}, nil)}
 	k := f.sub(kneeSchema())
@@ -34,13 +51,13 @@ func (l *loader) analysis(b *hclsyntax.Block) plan.Analysis {
 		Gain:            0.5,
 		P95OverBaseline: 1.5,
 	}
-	limit := f.sub(schema{kind: "limit", attrs: []string{"p95_ratio"}})
+	limit := f.sub(limitSchema())
 	a.Limit.P95Ratio = limit.real("p95_ratio", 3.0, 1, 1e6)
-	room := f.sub(schema{kind: "headroom", attrs: []string{"reserve_rungs", "safety"}})
+	room := f.sub(headroomSchema())
 	a.Headroom = plan.Headroom{ReserveRungs: room.count("reserve_rungs", 1, 0, maxRungs), Safety: room.real("safety", 0.08, 0, 0.99)}
-	check := f.sub(schema{kind: "baseline_check", attrs: []string{"interference"}})
+	check := f.sub(baselineCheckSchema())
 	a.BaselineCheck.Interference = check.real("interference", 1.5, 1, 1e6)
-	config := f.sub(schema{kind: "config", attrs: []string{"queue_factor", "timeout_factor"}})
+	config := f.sub(configSchema())
 	a.Config = plan.Config{QueueFactor: config.real("queue_factor", 3, 0.01, 1e6), TimeoutFactor: config.real("timeout_factor", 1.5, 0.01, 1e6)}
 	return a
 }

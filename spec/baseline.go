@@ -11,13 +11,16 @@ import (
 // baseline is the decoded block. It runs whether the file has it or not.
 type baseline struct{ plan.Baseline }
 
+func baselineSchema() schema {
+	return schema{kind: "baseline", attrs: []string{"idle", "prompt", "warmup", "requests"}}
+}
+
 // baseline decodes the block. What it leaves out comes from the first ladder: the
 // prompt, the fixed batch, and the first length where the ladder raises it.
 func (l *loader) baseline(b *hclsyntax.Block, e experiment) baseline {
-	s := schema{kind: "baseline", attrs: []string{"idle", "prompt", "warmup", "requests"}}
-	f := l.absent(s)
+	f := l.absent(baselineSchema())
 	if b != nil {
-		f = l.open(b, s)
+		f = l.open(b, baselineSchema())
 	}
 	var out baseline
 	out.Idle = plan.Duration(f.duration("idle", 10*time.Second, 0, 24*time.Hour))

@@ -52,7 +52,7 @@ func (l *loader) checkLadder(f *fields, d ladder, values []int) {
 			break
 		}
 	}
-	if d.passes == 1 {
+	if d.once {
 		l.warnAt(f.rng("passes"), sumOnePass, "The ladder is walked once, so that drift is unseen and no confidence is given. Five passes tell a knee from a bad minute.")
 	}
 	l.checkRequests(f, d)

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"maps"
 	"math"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -140,10 +141,7 @@ func (c coster) call(e *hclsyntax.FunctionCallExpr) float64 {
 
 func (c coster) loop(e *hclsyntax.ForExpr) float64 {
 	n := c.of(e.CollExpr)
-	inner := coster{l: c.l, loops: map[string]float64{}}
-	for k, v := range c.loops {
-		inner.loops[k] = v
-	}
+	inner := coster{l: c.l, loops: maps.Clone(c.loops)}
 	inner.loops[e.KeyVar], inner.loops[e.ValVar] = n, n
 	return n + n*(1+inner.of(e.KeyExpr)+inner.of(e.ValExpr)+inner.of(e.CondExpr))
 }
@@ -192,7 +190,7 @@ func finite(v cty.Value) bool {
 	err := cty.Walk(bare, func(_ cty.Path, v cty.Value) (bool, error) {
 		if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() {
 			x, _ := v.AsBigFloat().Float64()
-			good = good && !math.IsInf(x, 0)
+			good = good && !math.IsInf(x, 0) && (x != 0 || v.AsBigFloat().Sign() == 0)
 		}
 		return true, nil
 	})

@@ -46,7 +46,7 @@ func (l *loader) evaluate(expr hclsyntax.Expression) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	if !finite(v) {
-		l.errorAt(expr.Range(), sumOutOfRange, "A number here is beyond what a float64 holds.")
+		l.errorAt(expr.Range(), sumOutOfRange, "A number here is too large or too close to zero for a float64.")
 		return cty.NilVal, false
 	}
 	return v, true
@@ -177,7 +177,7 @@ func (l *loader) knownFunctions(expr hclsyntax.Expression) bool {
 
 // visit walks a syntax tree.
 func visit(n hclsyntax.Node, f func(hclsyntax.Node)) {
-	hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
+	_ = hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
 		f(n)
 		return nil
 	})

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"math"
 	"regexp"
 	"strings"
 
@@ -26,10 +25,13 @@ type experiment struct {
 	analysis    plan.Analysis
 }
 
+// maxSeed is the largest whole number that every reader of JSON keeps exactly.
+const maxSeed = 1 << 53
+
 // fileSchema is the file as a whole, which is a body without a head.
 func fileSchema() schema {
 	return schema{
-		kind: "the file",
+		kind: "An experiment file",
 		blocks: []string{"experiment", "variable", "locals", "target", "simulator", "gpu", "prompt", "baseline",
 			"ladder", "analysis"},
 		notYet: map[string]string{
@@ -108,15 +110,19 @@ func (l *loader) blocksOf(kind string) []*hclsyntax.Block {
 	return out
 }
 
+func experimentSchema() schema {
+	return schema{kind: "experiment", labels: 1, attrs: []string{"description", "seed"}}
+}
+
 // head decodes the block experiment.
 func (l *loader) head(b *hclsyntax.Block, e *experiment) {
 	if b == nil {
 		return
 	}
-	f := l.open(b, schema{kind: "experiment", labels: 1, attrs: []string{"description", "seed"}})
+	f := l.open(b, experimentSchema())
 	e.name = f.label()
 	e.description = f.text("description", "")
-	e.seed = f.integer("seed", 1, math.MinInt64, math.MaxInt64)
+	e.seed = f.integer("seed", 1, -maxSeed, maxSeed)
 	if len(b.Labels) == 1 {
 		l.checkExperimentName(b.LabelRanges[0], e.name)
 	}

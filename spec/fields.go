@@ -2,7 +2,6 @@ package spec
 
 import (
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +26,9 @@ func (f *fields) value(name string) (cty.Value, bool) {
 		f.l.errorAt(attr.Expr.Range(), sumSensitive, "%s of %s goes into the plan, the recorded files and the reports. "+
 			"Only target.url and the values in target.headers and target.body may be sensitive (what env() gives always is).", name, f.kind)
 		return cty.NilVal, false
+	}
+	if f.l.broken && !v.IsWhollyKnown() {
+		return cty.NilVal, false // what could not be parsed evaluates to an unknown
 	}
 	return v, true
 }
@@ -102,10 +104,11 @@ func (f *fields) count(name string, def, least, most int) int {
 	return int(f.integer(name, int64(def), int64(least), int64(most)))
 }
 
-// whole gives a number's value where it is a whole one that fits.
+// whole gives a number's value where it is a whole one; one that does not fit gives
+// the nearest that does, which is outside all bounds.
 func whole(v cty.Value) (int64, bool) {
-	n, accuracy := v.AsBigFloat().Int64()
-	return n, accuracy == big.Exact
+	n, _ := v.AsBigFloat().Int64()
+	return n, v.AsBigFloat().IsInt()
 }
 
 // real reads a number within bounds, both included.

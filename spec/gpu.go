@@ -17,6 +17,10 @@ const (
 	sourceNone      = "none"
 )
 
+func gpuSchema() schema {
+	return schema{kind: "gpu", attrs: []string{"source", "devices", "interval"}}
+}
+
 func laterSources() map[string]string {
 	const have = "There are nvml (the cards of this machine), simulator (with the simulated server) and none."
 	return map[string]string{"dcgm": have, "nvidia-smi": have, "file": have}
@@ -27,10 +31,9 @@ func laterSources() map[string]string {
 // a declared source, and by --simulate with one as well, the samples are those of
 // the simulated GPU.
 func (l *loader) gpu(b *hclsyntax.Block, simulated bool) (used, declared plan.GPU) {
-	s := schema{kind: "gpu", attrs: []string{"source", "devices", "interval"}}
-	f := l.absent(s)
+	f := l.absent(gpuSchema())
 	if b != nil {
-		f = l.open(b, s)
+		f = l.open(b, gpuSchema())
 	}
 	g := plan.GPU{Declared: f.given("source")}
 	g.Source = f.choice("source", sourceNVML, []string{sourceNVML, sourceSimulator, sourceNone}, laterSources())

@@ -2,6 +2,9 @@ package spec
 
 import (
 	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -15,6 +18,8 @@ const (
 	maxDepth     = 64      // brackets, strings and templates within one another
 	maxOperators = 2_000   // in the file: chains of them nest in the syntax tree
 	maxBrackets  = 10_000  // in the file: so do a[b][c][d]
+
+	maxTokensInFile = 200_000
 )
 
 // source takes over the bytes of the file: without a byte order mark and with
@@ -28,7 +33,11 @@ func (l *loader) source(b []byte) {
 // guard says whether it is safe to parse the file.
 func (l *loader) guard() bool {
 	if len(l.src) > maxFile {
-		l.fileError(sumTooLarge, "The file has %d bytes; an experiment file may have %d.", len(l.src), maxFile)
+		l.fileError(sumTooLarge, "The file has more than %d bytes; an experiment file may have no more.", maxFile)
+		return false
+	}
+	if at := notText(l.src); at >= 0 {
+		l.errorAt(l.rangeOf(at), sumNotText, "An experiment file is text in UTF-8, without control characters other than tabs and line ends.")
 		return false
 	}
 	tokens, _ := hclsyntax.LexConfig(l.src, l.path, hcl.InitialPos) // the parser reports what is invalid
@@ -39,17 +48,40 @@ func (l *loader) guard() bool {
 		return true
 	case sumTooDeep:
 		l.errorAt(rng, what, "Brackets, strings and templates may stand at most %d deep within one another.", maxDepth)
+	case sumTooComplex:
+		l.errorAt(rng, what, "A file may have at most %d operators, %d brackets and strings, and %d words and signs in all.",
+			maxOperators, maxBrackets, maxTokensInFile)
 	default:
-		l.errorAt(rng, what, "A file may have at most %d operators and %d brackets and strings.", maxOperators, maxBrackets)
+		l.errorAt(rng, what, "A number must be one that a float64 holds.")
 	}
 	return false
+}
+
+// notText is the offset of the first byte that is in no text, or -1.
+func notText(src []byte) int {
+	for at := 0; at < len(src); {
+		r, n := utf8.DecodeRune(src[at:])
+		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return at
+		}
+		at += n
+	}
+	return -1
+}
+
+// rangeOf gives the place of one byte, before there are tokens to tell it.
+func (l *loader) rangeOf(at int) hcl.Range {
+	line := bytes.Count(l.src[:at], []byte("\n"))
+	column := utf8.RuneCount(l.src[bytes.LastIndexByte(l.src[:at], '\n')+1 : at])
+	pos := hcl.Pos{Line: line + 1, Column: column + 1, Byte: at}
+	return hcl.Range{Filename: l.path, Start: pos, End: hcl.Pos{Line: pos.Line, Column: pos.Column + 1, Byte: at + 1}}
 }
 
 // tooMuch walks the tokens once and gives the first bound that they break.
 func tooMuch(tokens hclsyntax.Tokens) (summary, hcl.Range) {
 	var open []hclsyntax.TokenType // the closers that are awaited
 	operators, brackets := 0, 0
-	for _, t := range tokens {
+	for i, t := range tokens {
 		if closer, ok := opens(t.Type); ok {
 			open = append(open, closer)
 			brackets++
@@ -62,11 +94,21 @@ func tooMuch(tokens hclsyntax.Tokens) (summary, hcl.Range) {
 		switch {
 		case len(open) > maxDepth:
 			return sumTooDeep, t.Range
-		case operators > maxOperators || brackets > maxBrackets:
+		case operators > maxOperators || brackets > maxBrackets || i > maxTokensInFile:
 			return sumTooComplex, t.Range
+		case t.Type == hclsyntax.TokenNumberLit && !plainNumber(string(t.Bytes)):
+			return sumOutOfRange, t.Range
 		}
 	}
 	return "", hcl.Range{}
+}
+
+// plainNumber says that a float64 holds a literal, to its precision. The library's
+// numbers go on to exponents whose digits, once in a text, fill the memory.
+func plainNumber(s string) bool {
+	x, err := strconv.ParseFloat(s, 64)
+	mantissa, _, _ := strings.Cut(strings.ToLower(s), "e")
+	return err == nil && len(s) <= 400 && (x != 0 || strings.Trim(mantissa, "0.") == "")
 }
 
 // opens gives the token that ends what t begins.

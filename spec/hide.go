@@ -12,7 +12,7 @@ import (
 // by the syntax tree, because an error of syntax in the very block would leave it
 // out of the tree and in the excerpt.
 func (l *loader) hide(tokens hclsyntax.Tokens) {
-	for i := 0; i < len(tokens); i++ {
+	for i := range tokens {
 		switch {
 		case isIdent(tokens[i], "variable"):
 			l.hideInVariable(tokens[i:blockEnd(tokens, i)])
@@ -41,6 +41,7 @@ func blockEnd(tokens hclsyntax.Tokens, i int) int {
 			if depth == 0 {
 				return i
 			}
+		default:
 		}
 	}
 	return i

@@ -25,6 +25,9 @@ type ladder struct {
 	batch  int    // fixed
 	fixed  int    // requests in flight where the axis does not set them
 	passes int
+	once   bool // walked once, and meant so
+
+	rounds, requests, warmup int // as the block says; 0, 0, -1 where it does not
 }
 
 // fixedBatch is the batch of a single request before the ladder begins.
@@ -72,12 +75,13 @@ func (l *loader) ladders(prompts []prompt, api plan.API) []ladder {
 		if !l.usableName(b) {
 			continue
 		}
+		d := l.ladder(f, prompts, api)
 		if one := first[f.label()]; one != nil {
 			l.duplicate(b, one)
 			continue
 		}
 		first[f.label()] = b
-		out = append(out, l.ladder(f, prompts, api))
+		out = append(out, d)
 	}
 	if len(l.blocksOf("ladder")) == 0 {
 		l.fileError(sumMissingBlock, `The file has no block ladder: ladder "batch" { rungs = [1, 2, 4, 8] }`)
@@ -95,7 +99,12 @@ func (l *loader) ladder(f *fields, prompts []prompt, api plan.API) ladder {
 	}
 	out.batch = f.count("batch", 1, 1, maxRung)
 	out.fixed = f.count("concurrency", 1, 1, maxRung)
-	out.passes = f.count("passes", 1, 1, maxPasses)
+	out.passes = f.count("passes", 0, 1, maxPasses)
+	out.once = out.passes == 1 || !f.given("passes")
+	out.passes = max(1, out.passes)
+	out.rounds = f.count("rounds", 0, 1, maxCount)
+	out.requests = f.count("requests", 0, 1, maxCount)
+	out.warmup = f.count("warmup", -1, 0, maxCount)
 	out.Reruns = f.count("reruns", 3, 0, 1_000)
 	out.Cooldown = plan.Duration(f.duration("cooldown", 3*time.Second, 0, 24*time.Hour))
 	out.Stop = l.stop(f.sub(stopSchema()))
@@ -108,7 +117,7 @@ func (l *loader) ladder(f *fields, prompts []prompt, api plan.API) ladder {
 	}
 	l.checkFixed(f, out, api)
 	l.checkLength(f, out)
-	out.Rungs = f.rungs(out, values)
+	out.Rungs = out.expand(values)
 	out.Passes = walks(out.passes, len(values))
 	l.checkLadder(f, out, values)
 	return out
@@ -122,22 +131,21 @@ func (l *loader) axis(f *fields) plan.Axis {
 	return plan.Axis(l.choose(f.block.LabelRanges[0], "The label of a ladder without an axis", f.label(), "", axes(), laterAxes()))
 }
 
-// rungs expands the values, with the defaults that follow from how many requests
+// expand makes rungs of the values, with the defaults that follow from how many requests
 // are in flight.
-func (f *fields) rungs(l ladder, values []int) []plan.Rung {
+func (l ladder) expand(values []int) []plan.Rung {
 	out := make([]plan.Rung, len(values))
-	rounds, requests, warmup := f.count("rounds", 0, 1, maxCount), f.count("requests", 0, 1, maxCount), f.count("warmup", -1, 0, maxCount)
 	for i, v := range values {
-		r := plan.Rung{Index: i, Value: float64(v), Rounds: rounds, Requests: requests, Warmup: warmup}
+		r := plan.Rung{Index: i, Value: float64(v), Rounds: l.rounds, Requests: l.requests, Warmup: l.warmup}
 		r.Shape = l.shape(v)
 		n := r.Shape.InFlight
-		if rounds == 0 {
+		if l.rounds == 0 {
 			r.Rounds = defaultRounds(l.Axis, n)
 		}
-		if requests == 0 {
+		if l.requests == 0 {
 			r.Requests = defaultRequests(l.Axis, n)
 		}
-		if warmup < 0 {
+		if l.warmup < 0 {
 			r.Warmup = max(3, n)
 		}
 		out[i] = r

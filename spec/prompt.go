@@ -46,20 +46,20 @@ func (l *loader) prompts(api plan.API) []prompt {
 		if !l.usableName(b) {
 			continue
 		}
-		if one := first[f.label()]; one != nil {
-			l.duplicate(b, one)
-			continue
-		}
 		if len(out) == maxPrompts {
 			l.errorAt(b.DefRange(), sumTooMany, "A file may declare %d prompts.", maxPrompts)
 			break
 		}
-		first[f.label()] = b
 		p := l.prompt(f, api)
+		if one := first[f.label()]; one != nil {
+			l.duplicate(b, one)
+			continue
+		}
+		first[f.label()] = b
 		p.sound = len(l.findings) == before
 		out = append(out, p)
 	}
-	if len(out) == 0 && len(first) == 0 && len(l.blocksOf("prompt")) == 0 {
+	if len(l.blocksOf("prompt")) == 0 {
 		l.fileError(sumMissingBlock, `The file has no block prompt: prompt "p" { ... }, which says how long the inputs are.`)
 	}
 	return out
@@ -71,7 +71,9 @@ func (l *loader) prompt(f *fields, api plan.API) prompt {
 	p.tokens = f.count("tokens", 0, 1, maxTokens)
 	p.output = f.count("output_tokens", 0, 1, maxOutputTokens)
 	if f.given("text_file") {
-		p.TextFile = f.text("text_file", "")
+		p.TextFile = f.word("text_file")
+	}
+	if p.TextFile != "" {
 		p.TextHash = l.textFile(f, p.TextFile)
 	}
 	switch {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -80,7 +82,7 @@ func (l *loader) strayAttr(a *hclsyntax.Attribute, s schema) {
 		l.errorAt(a.NameRange, sumAttrNotYet, "%s in %s is for a later version. %s", a.Name, s.kind, instead)
 		return
 	}
-	hint := didYouMean(a.Name, s.attrs)
+	hint := didYouMean(a.Name, append(sortedKeys(s.notYet), s.attrs...))
 	if hint == "" && slices.Contains(s.blocks, a.Name) {
 		hint = fmt.Sprintf(" It is a block: %s { }.", a.Name)
 	}
@@ -95,7 +97,7 @@ func (l *loader) strayBlock(b *hclsyntax.Block, s schema) {
 		l.errorAt(b.DefRange(), sumBlockNotYet, "The block %s is for a later version. %s", b.Type, instead)
 		return
 	}
-	hint := didYouMean(b.Type, s.blocks)
+	hint := didYouMean(b.Type, append(sortedKeys(s.notYet), s.blocks...))
 	if hint == "" && slices.Contains(s.attrs, b.Type) {
 		hint = fmt.Sprintf(" It is an attribute: %s = ...", b.Type)
 	}
@@ -146,11 +148,11 @@ func (f *fields) label() string {
 }
 
 func blockName(b *hclsyntax.Block) string {
-	name := clip(b.Type)
+	words := []string{clip(b.Type)}
 	for _, l := range b.Labels {
-		name += fmt.Sprintf(" %q", clip(l))
+		words = append(words, strconv.Quote(clip(l)))
 	}
-	return name
+	return strings.Join(words, " ")
 }
 
 // sortedKeys is for loops over a map whose order may be seen.

@@ -28,11 +28,20 @@ func nearest(given string, names []string) string {
 		if len(n) > 64 {
 			continue
 		}
-		if d := levenshtein.Distance(strings.ToLower(given), strings.ToLower(n), nil); d < least {
+		if d := distance(strings.ToLower(given), strings.ToLower(n)); d < least {
 			best, least = n, d
 		}
 	}
 	return best
+}
+
+// distance counts the letters to change; letters in another order count as one.
+func distance(a, b string) int {
+	d := levenshtein.Distance(a, b, nil)
+	if d > 1 && slices.Equal(slices.Sorted(slices.Values([]byte(a))), slices.Sorted(slices.Values([]byte(b)))) {
+		return 1
+	}
+	return d
 }
 
 // list joins names for a sentence: a, b or c.

@@ -10,6 +10,7 @@ type summary string
 const (
 	sumUnreadable     summary = "Cannot read the experiment file"
 	sumTooLarge       summary = "File too large"
+	sumNotText        summary = "Not a text"
 	sumTooDeep        summary = "Nested too deeply"
 	sumTooComplex     summary = "Too many operators or brackets"
 	sumTooCostly      summary = "Expression too large"

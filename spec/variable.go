@@ -64,7 +64,7 @@ func (l *loader) variable(name string, f *fields) {
 	v := def
 	switch {
 	case isSet:
-		v, ok = l.parseOutside(name, given, from, def, secret)
+		v, ok = l.parseOutside(given, from, def, secret)
 		if !ok {
 			return
 		}
@@ -118,7 +118,7 @@ func (l *loader) fromOutside(name string) (value, from string, ok bool) {
 
 // parseOutside reads a value from outside as the type of the default: a string as
 // it stands, everything else as a literal of the language.
-func (l *loader) parseOutside(name, given, from string, def cty.Value, secret bool) (cty.Value, bool) {
+func (l *loader) parseOutside(given, from string, def cty.Value, secret bool) (cty.Value, bool) {
 	if secret || def != cty.NilVal && def.ContainsMarked() {
 		l.secrets = append(l.secrets, given)
 	}
@@ -126,11 +126,18 @@ func (l *loader) parseOutside(name, given, from string, def cty.Value, secret bo
 		return cty.StringVal(given).WithSameMarks(marksOf(def)), true
 	}
 	v, ok := literal(given)
-	if !ok || v.Type() != def.Type() && (!isList(v) || !isList(def)) && !(v.Type().IsObjectType() && def.Type().IsObjectType()) {
+	if !ok || !sameKind(v, def) {
 		l.outsideError(sumBadVarValue, "%s must be written like the variable's default, which is %s.", from, kindOfType(def.Type()))
 		return cty.NilVal, false
 	}
 	return v.WithSameMarks(marksOf(def)), true
+}
+
+// sameKind says that two values are of one type, as far as a file can tell: lists
+// of any length and objects of any names are alike.
+func sameKind(a, b cty.Value) bool {
+	bare, _ := b.Unmark()
+	return a.Type() == b.Type() || isList(a) && isList(bare) || a.Type().IsObjectType() && b.Type().IsObjectType()
 }
 
 func marksOf(v cty.Value) cty.Value {

@@ -1,0 +1,221 @@
+package spec
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A fixture says on the offending line what is said of it. Comments of its own:
+//
+//	# WITH: run | simulate | var NAME=VALUE | env NAME=VALUE
+//	# ERROR (no line): Summary     about the file as a whole
+//	# ERROR (no file): Summary     about a flag or the environment
+//	# ERROR (syntax)               errors of syntax, in the library's own words
+var (
+	expected = regexp.MustCompile(`# (ERROR|WARNING)( \(no line\)| \(no file\))?: (.*)$`)
+	with     = regexp.MustCompile(`^# WITH: (\w+) ?(?:(\S+?)=(.*))?$`)
+)
+
+// options reads the options that a fixture asks for.
+func options(t *testing.T, source string) Options {
+	t.Helper()
+	opts, env := Options{Vars: map[string]string{}}, map[string]string{}
+	for line := range strings.SplitSeq(source, "\n") {
+		m := with.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		switch m[1] {
+		case "run":
+			opts.ForRun = true
+		case "simulate":
+			opts.Simulate = true
+		case "var":
+			opts.Vars[m[2]] = m[3]
+		case "env":
+			env[m[2]] = m[3]
+		default:
+			t.Fatalf("unknown option in %q", line)
+		}
+	}
+	opts.Env = func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	return opts
+}
+
+// wanted lists what a fixture expects, as "line severity summary".
+func wanted(source string) []string {
+	var out []string
+	for i, line := range strings.Split(source, "\n") {
+		m := expected.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		place := strconv.Itoa(i + 1)
+		if m[2] != "" {
+			place = strings.Trim(m[2], " ()")
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", place, strings.ToLower(m[1]), m[3]))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func said(diags Diagnostics) []string {
+	var out []string
+	for _, d := range diags {
+		place := "no file"
+		switch {
+		case d.Start != nil:
+			place = strconv.Itoa(d.Start.Line)
+		case d.File != "":
+			place = "no line"
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", place, d.Severity, d.Summary))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func fixtures(t *testing.T, kind string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", kind, "*.hcl"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no fixtures of kind %s: %v", kind, err)
+	}
+	return paths
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestFixtureInvalid(t *testing.T) {
+	for _, path := range fixtures(t, "invalid") {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".hcl"), func(t *testing.T) {
+			source := read(t, path)
+			_, diags := Load(path, options(t, source))
+			if strings.Contains(source, "# ERROR (syntax)") {
+				if !diags.HasErrors() {
+					t.Error("no error")
+				}
+			} else if diff := cmp.Diff(wanted(source), said(diags)); diff != "" {
+				t.Errorf("expected (-) and said (+):\n%s", diff)
+			}
+			checkDiagnostics(t, source, diags)
+		})
+	}
+}
+
+// checkDiagnostics holds for the diagnostics of every file.
+func checkDiagnostics(t *testing.T, source string, diags Diagnostics) {
+	t.Helper()
+	var text strings.Builder
+	if err := diags.Render(&text, 60, false); err != nil {
+		t.Error(err)
+	}
+	b, err := diags.JSON()
+	if err != nil {
+		t.Error(err)
+	}
+	if out := text.String() + string(b); strings.Contains(out, "hunter2") {
+		t.Errorf("a sensitive value is shown:\n%s", out)
+	}
+	lines := strings.Count(source, "\n") + 1
+	for _, d := range diags {
+		if d.Summary == "" || d.Detail == "" {
+			t.Errorf("a diagnostic without words: %+v", d)
+		}
+		if d.Start == nil {
+			continue
+		}
+		if d.Start.Line < 1 || d.Start.Line > lines || d.Start.Column < 1 {
+			t.Errorf("%s: line %d is not in the file, which has %d", d.Summary, d.Start.Line, lines)
+		}
+		if len(d.Excerpt) == 0 || d.Excerpt[0].Number != d.Start.Line {
+			t.Errorf("%s: no excerpt of line %d: %+v", d.Summary, d.Start.Line, d.Excerpt)
+		}
+	}
+}
+
+// TestFixtureForEverySummary finds the phrases that no fixture shows.
+func TestFixtureForEverySummary(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "summary.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok {
+			for _, e := range v.Values {
+				if lit, ok := e.(*ast.BasicLit); ok {
+					s, _ := strconv.Unquote(lit.Value)
+					all[s] = true
+				}
+			}
+		}
+		return true
+	})
+	for _, path := range fixtures(t, "invalid") {
+		for _, w := range wanted(read(t, path)) {
+			delete(all, expected.FindStringSubmatch("# ERROR: " + w[strings.LastIndex(w, " error ")+1:])[3])
+			for s := range all {
+				if strings.HasSuffix(w, " "+s) {
+					delete(all, s)
+				}
+			}
+		}
+	}
+	for _, h := range hostile() {
+		delete(all, string(h.says))
+	}
+	if len(all) > 0 {
+		t.Errorf("no fixture for %v", slices.Sorted(maps.Keys(all)))
+	}
+}
+
+// TestFixtureForEveryAttribute finds the attributes of which no fixture has a wrong
+// type.
+func TestFixtureForEveryAttribute(t *testing.T) {
+	var source strings.Builder
+	for _, path := range fixtures(t, "invalid") {
+		source.WriteString(read(t, path))
+	}
+	for _, s := range allSchemas() {
+		for _, a := range s.attrs {
+			wrong := regexp.MustCompile(`(?m)^ *` + a + ` *= .*# ERROR: (Wrong type|Not a reference|Unusable)`)
+			if a == "default" || wrong.MatchString(source.String()) {
+				continue
+			}
+			t.Errorf("no fixture with %s of %s of a wrong type", a, s.kind)
+		}
+		for later := range s.notYet {
+			shown := regexp.MustCompile(`(?m)^ *` + later + `\b.*# ERROR: (Block|Attribute) not yet supported`)
+			if !shown.MatchString(source.String()) {
+				t.Errorf("no fixture with %s of %s, which is for a later version", later, s.kind)
+			}
+		}
+	}
+}
+
+func allSchemas() []schema {
+	return []schema{fileSchema(), variableSchema(), targetSchema(), timeoutSchema(), simulatorSchema(), promptSchema(),
+		ladderSchema(), stopSchema(), kneeSchema(), experimentSchema(), gpuSchema(), baselineSchema(), analysisSchema(),
+		limitSchema(), headroomSchema(), baselineCheckSchema(), configSchema()}
+}

@@ -1,0 +1,24 @@
+experiment "e" {}
+
+variable "x" {
+  default = 1
+}
+
+variable "y" {
+  default = var.x # ERROR: Reference not allowed here
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

@@ -1,0 +1,24 @@
+experiment "e" {}
+
+locals {
+  a = 1
+}
+
+locals {
+  a = 2 # ERROR: Duplicate local
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

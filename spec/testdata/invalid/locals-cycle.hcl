@@ -1,0 +1,22 @@
+experiment "e" {}
+
+locals {
+  a = local.b # ERROR: Locals that need each other
+  b = local.c
+  c = local.a
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

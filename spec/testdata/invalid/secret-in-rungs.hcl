@@ -1,0 +1,16 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, length([env("N", "hunter2-secret")]), env("N", "hunter2-secret")] # ERROR: Sensitive value where none may be
+  passes = 3
+}

@@ -1,0 +1,15 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {}
+
+ladder "input_tokens" {
+  rungs  = [1, 2, 4]
+  passes = 3
+  batch = "4" # ERROR: Wrong type
+}

@@ -1,0 +1,21 @@
+experiment "e" {}
+
+locals {
+  sizes = { small = 1, large = 8 }
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+  rounds = local.sizes.smal # ERROR: Unknown attribute of an object
+}

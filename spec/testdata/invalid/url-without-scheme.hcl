@@ -1,0 +1,16 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "127.0.0.1:8000" # ERROR: Unusable url
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

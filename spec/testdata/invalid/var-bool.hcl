@@ -1,0 +1,22 @@
+# WITH: var x=yes
+# ERROR (no file): Unusable value for a variable
+experiment "e" {}
+
+variable "x" {
+  default = true
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}
