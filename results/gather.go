@@ -1,0 +1,150 @@
+package results
+
+import (
+	"cmp"
+	"slices"
+
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// attempt is all requests of one attempt of one round, in order of index.
+type attempt struct {
+	record.Place
+	rows    []record.Request
+	counted bool
+	reason  string // why it does not count
+}
+
+// attempts sorts requests by their place, so that their order in the files means
+// nothing, and cuts them into attempts of rounds. Warm-ups and probes are left out.
+func attempts(rows []record.Request) []attempt {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b record.Request) int {
+		return cmp.Or(comparePlaces(a.Place, b.Place), cmp.Compare(a.Index, b.Index), cmp.Compare(a.ID, b.ID), cmp.Compare(a.SentTS, b.SentTS))
+	})
+	var out []attempt
+	for begin := 0; begin < len(rows); {
+		end := begin + 1
+		for end < len(rows) && comparePlaces(rows[begin].Place, rows[end].Place) == 0 {
+			end++
+		}
+		if p := rows[begin].Phase; p == record.Baseline || p == record.Measure || p == record.Confirm {
+			out = append(out, attempt{
+				Place: rows[begin].Place, rows: rows[begin:end],
+				counted: rows[begin].Counted, reason: rows[begin].RejectReason,
+			})
+		}
+		begin = end
+	}
+	return out
+}
+
+func comparePlaces(a, b record.Place) int {
+	return cmp.Or(
+		cmp.Compare(a.Ladder, b.Ladder), cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Rung, b.Rung),
+		cmp.Compare(a.Pass, b.Pass), cmp.Compare(a.Round, b.Round), cmp.Compare(a.Attempt, b.Attempt))
+}
+
+// visits are the attempts at one rung.
+type visits []attempt
+
+// in gives the attempts of one phase.
+func (v visits) in(p record.Phase) visits {
+	return v.filter(func(a attempt) bool { return a.Phase == p })
+}
+
+// counted gives the measured attempts that count.
+func (v visits) counted() visits {
+	return v.filter(func(a attempt) bool { return a.Phase == record.Measure && a.counted })
+}
+
+// pass gives the attempts of one pass.
+func (v visits) pass(p int) visits { return v.filter(func(a attempt) bool { return a.Pass == p }) }
+
+func (v visits) filter(keep func(attempt) bool) visits {
+	var out visits
+	for _, a := range v {
+		if keep(a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// latencies are those of the successes, in seconds.
+func (v visits) latencies() []float64 {
+	var out []float64
+	for _, a := range v {
+		for _, r := range a.rows {
+			if r.Outcome == record.OK {
+				out = append(out, r.LatencyS())
+			}
+		}
+	}
+	return out
+}
+
+// tally counts what became of the requests, as the runner does when it looks for
+// the edge: all attempts, without what was cancelled.
+func (v visits) tally() plan.Tally {
+	t := plan.Tally{ByName: map[string]int{}}
+	for _, a := range v {
+		for _, r := range a.rows {
+			if r.Outcome == record.Cancelled {
+				continue
+			}
+			t.Total++
+			if r.Outcome.ServerFailure() {
+				t.Failures++
+				t.ByName[string(r.Outcome)]++
+			}
+		}
+	}
+	return t
+}
+
+// failures lists a tally's failures in the order of record.Outcomes; names that
+// are not known there come last.
+func failures(t plan.Tally) []Failures {
+	var out []Failures
+	known := map[string]bool{}
+	for _, o := range record.Outcomes() {
+		known[string(o)] = true
+		if n := t.ByName[string(o)]; n > 0 {
+			out = append(out, Failures{string(o), n})
+		}
+	}
+	var others []Failures
+	for name, n := range t.ByName {
+		if !known[name] {
+			others = append(others, Failures{name, n})
+		}
+	}
+	slices.SortFunc(others, func(a, b Failures) int { return cmp.Compare(a.Name, b.Name) })
+	return append(out, others...)
+}
+
+// refusals counts attempts that do not count by their reason, most first, and the
+// rounds of which no attempt counts.
+func (v visits) refusals() (refused []Refusal, lost int) {
+	type round struct{ pass, round int }
+	byReason := map[string]int{}
+	counted, seen := map[round]bool{}, map[round]bool{}
+	for _, a := range v {
+		k := round{a.Pass, a.Round}
+		seen[k] = true
+		if a.counted {
+			counted[k] = true
+			continue
+		}
+		byReason[cmp.Or(a.reason, "no reason recorded")]++
+	}
+	for reason, n := range byReason {
+		refused = append(refused, Refusal{reason, n})
+	}
+	slices.SortFunc(refused, func(a, b Refusal) int {
+		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Reason, b.Reason))
+	})
+	return refused, len(seen) - len(counted)
+}

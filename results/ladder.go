@@ -1,0 +1,270 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// walked is one ladder under analysis: the plan's side, the rows of each of its
+// rungs, and what is being said of it.
+type walked struct {
+	plan  plan.Ladder
+	rows  []visits // by the rung's index
+	unit  unit
+	edge  int // index of the lowest rung that fails; len(rungs) where none does
+	rules plan.Analysis
+	out   *Ladder
+}
+
+// Settings are what a limit on an axis configures.
+func setting(a plan.Axis) string {
+	switch a {
+	case plan.AxisBatch:
+		return "max_batch_size"
+	case plan.AxisConcurrency:
+		return "max_concurrency"
+	default:
+		return "max_input_tokens"
+	}
+}
+
+// newWalked sorts a ladder's attempts by rung.
+func newWalked(l plan.Ladder, r *Run, all []attempt, rules plan.Analysis) *walked {
+	w := &walked{plan: l, rows: make([]visits, len(l.Rungs)), edge: len(l.Rungs), rules: rules}
+	var mine visits
+	for _, a := range all {
+		if a.Ladder == l.Name && a.Rung >= 0 && a.Rung < len(w.rows) {
+			w.rows[a.Rung] = append(w.rows[a.Rung], a)
+			mine = append(mine, a)
+		}
+	}
+	w.unit = unitOf(r.Plan.Target.API, mine)
+	w.out = &Ladder{
+		Name: l.Name, Axis: l.Axis, Setting: setting(l.Axis), Prompt: l.Prompt,
+		Unit: w.unit.name, UnitReason: w.unit.reason, PassesAsked: len(l.Passes),
+		NotWalked: []float64{}, Rungs: []Rung{}, Findings: []string{},
+		Query: query(r.Dir, l.Name),
+	}
+	w.out.Ended = ended(l.Name, r.Events)
+	return w
+}
+
+func ended(ladder string, events []record.Event) string {
+	for _, e := range events {
+		if e.Kind == record.LadderEnd && e.Ladder == ladder {
+			return e.Reason
+		}
+	}
+	return "the run ended before the ladder did"
+}
+
+// query is the SQL that gives the number of counted successes and the P95 of each
+// rung, in DuckDB, from the run's own files.
+func query(dir, ladder string) string {
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	return fmt.Sprintf(`select rung_value, count(*) as n, quantile_cont(latency_s, 0.95) as p95_s
+from %s
+where ladder = %s and phase = 'measure' and counted and outcome = 'ok'
+group by 1 order by 1`, quote(filepath.ToSlash(filepath.Join(dir, "requests", "*.parquet"))), quote(ladder))
+}
+
+// measure fills in the rungs that were walked, but for what needs other rungs.
+func (w *walked) measure() {
+	for i, rung := range w.plan.Rungs {
+		if len(w.rows[i]) == 0 {
+			w.out.NotWalked = append(w.out.NotWalked, rung.Value)
+			continue
+		}
+		w.out.Rungs = append(w.out.Rungs, w.rung(i))
+	}
+	w.increments()
+}
+
+func (w *walked) rung(i int) Rung {
+	measured, counted := w.rows[i].in(record.Measure), w.rows[i].counted()
+	tally := measured.tally()
+	r := Rung{
+		Index: i, Value: w.plan.Rungs[i].Value, Shape: w.plan.Rungs[i].Shape,
+		Sent: tally.Total, Failures: failures(tally), Failed: w.plan.Stop.Edge(tally),
+		Latency: summarise(counted.latencies()),
+	}
+	r.Refused, r.LostRounds = measured.refusals()
+	r.ClientLimited = r.LostRounds > 0 && len(counted) < len(measured) && limitedByClient(r.Refused)
+	f := counted.flow(w.unit)
+	r.Throughput, r.MeanInFlight = f.rate(), f.inFlight()
+	switch {
+	case len(counted) == 0:
+		r.Throughput, r.ThroughputReason = nil, "no round counts"
+	case r.Throughput == nil:
+		r.ThroughputReason = "no steady window: fewer requests than are in flight"
+	}
+	for _, p := range w.plan.Passes {
+		inPass := counted.pass(p.Index)
+		r.ThroughputByPass = append(r.ThroughputByPass, inPass.flow(w.unit).rate())
+		var p95 *float64
+		if l := summarise(inPass.latencies()); l != nil {
+			p95 = &l.P95S
+		}
+		r.P95ByPass = append(r.P95ByPass, p95)
+	}
+	if r.Latency != nil && w.plan.Axis == plan.AxisBatch && r.Latency.MedianS > 0 {
+		r.InputsPerP50 = new(float64(r.Shape.Batch) / r.Latency.MedianS)
+	}
+	return r
+}
+
+// limitedByClient says that the client's own limits are the first reason for
+// which rounds were refused.
+func limitedByClient(refused []Refusal) bool {
+	return len(refused) > 0 && strings.HasPrefix(refused[0].Reason, string(record.ClientLimited))
+}
+
+// increments compares each rung with the one walked below it.
+func (w *walked) increments() {
+	var before *Increment
+	for i := 1; i < len(w.out.Rungs); i++ {
+		below, here := w.out.Rungs[i-1].Throughput, w.out.Rungs[i].Throughput
+		if below == nil || here == nil || *below <= 0 {
+			before = nil
+			continue
+		}
+		inc := &Increment{Absolute: *here - *below, Relative: *here / *below - 1}
+		if before != nil && before.Absolute > 0 {
+			inc.OverBefore = new(inc.Absolute / before.Absolute)
+		}
+		w.out.Rungs[i].Increment, before = inc, inc
+	}
+}
+
+// findEdge looks for the lowest rung that fails by the stop rule over all its
+// measured requests, whatever the pass: a later pass lowers the edge.
+func (w *walked) findEdge() {
+	out := w.out
+	for i := range out.Rungs {
+		r := &out.Rungs[i]
+		if r.Failed == "" {
+			continue
+		}
+		w.edge = r.Index
+		out.Edge = &Edge{
+			Index: r.Index, Value: r.Value, Reason: r.Failed, Failures: r.Failures,
+			Pass: firstFailure(w.rows[r.Index]), Confirmed: w.confirmation(r.Index),
+		}
+		if i == 0 {
+			out.BoundaryReason = "the first rung fails, so nothing below it is known: look at a single long input before the " + string(w.plan.Axis)
+		} else {
+			out.Boundary = &out.Rungs[i-1].Value
+		}
+		return
+	}
+	switch {
+	case len(out.Rungs) == 0:
+		out.BoundaryReason = "no rung was walked"
+	default:
+		out.BoundaryReason = "no rung failed"
+	}
+}
+
+// firstFailure is the pass in which a rung first failed.
+func firstFailure(v visits) int {
+	for _, a := range v.in(record.Measure) { // in order of pass
+		if (visits{a}).tally().Failures > 0 {
+			return a.Pass
+		}
+	}
+	return 0
+}
+
+// confirmation tells "each round" from "only at times".
+func (w *walked) confirmation(i int) string {
+	rounds := w.rows[i].in(record.Confirm)
+	if len(rounds) == 0 {
+		return "no further rounds were sent there"
+	}
+	failed := 0
+	for _, a := range rounds {
+		if (visits{a}).tally().Failures > 0 {
+			failed++
+		}
+	}
+	switch failed {
+	case len(rounds):
+		return fmt.Sprintf("each of %s failed too", count(len(rounds), "further round", "further rounds"))
+	case 0:
+		return fmt.Sprintf("none of %s failed: it fails at times only", count(len(rounds), "further round", "further rounds"))
+	default:
+		return fmt.Sprintf("%d of %d further rounds failed: it fails at times", failed, len(rounds))
+	}
+}
+
+// usable are the rungs that a knee may rest on: below the edge, with rounds that
+// count and that the client did not bound.
+func (w *walked) usable() (rungs []*Rung, left []string) {
+	for i := range w.out.Rungs {
+		r := &w.out.Rungs[i]
+		switch {
+		case r.Index >= w.edge:
+		case r.ClientLimited:
+			left = append(left, fmt.Sprintf("%g left out: client_limited, it measured the client", r.Value))
+		case r.Throughput == nil || r.Latency == nil:
+			left = append(left, fmt.Sprintf("%g left out: %s", r.Value, cmp.Or(r.ThroughputReason, "no success")))
+		default:
+			rungs = append(rungs, r)
+		}
+	}
+	return rungs, left
+}
+
+// curve is what the rule looks at: the passes in which every usable rung was
+// measured. Where no pass is whole, all are taken together as one.
+func (w *walked) curve(rungs []*Rung) (c curve, whole int) {
+	c.cut = w.edge < len(w.plan.Rungs)
+	for _, r := range rungs {
+		c.load = append(c.load, r.Value)
+		c.rounds = append(c.rounds, w.rows[r.Index].counted().rates(w.unit))
+	}
+	for p := range w.plan.Passes {
+		var xs, p95 []float64
+		for _, r := range rungs {
+			if x, l := r.ThroughputByPass[p], r.P95ByPass[p]; x != nil && l != nil {
+				xs, p95 = append(xs, *x), append(p95, *l)
+			}
+		}
+		if len(rungs) > 0 && len(xs) == len(rungs) {
+			c.x, c.p95 = append(c.x, xs), append(c.p95, p95)
+		}
+	}
+	whole = len(c.x)
+	if whole == 0 && len(rungs) > 0 {
+		var xs, p95 []float64
+		for _, r := range rungs {
+			xs, p95 = append(xs, *r.Throughput), append(p95, r.Latency.P95S)
+		}
+		c.x, c.p95 = [][]float64{xs}, [][]float64{p95}
+	}
+	return c, whole
+}
+
+// missing says what of the plan was not measured, though the ladder did not end
+// at an edge below it.
+func (w *walked) missing() []string {
+	var out []string
+	for _, p := range w.plan.Passes {
+		var values []string
+		for i := range min(w.edge, len(w.rows)) {
+			if len(w.rows[i].in(record.Measure).pass(p.Index)) == 0 {
+				values = append(values, fmt.Sprintf("%g", w.plan.Rungs[i].Value))
+			}
+		}
+		if len(values) > 0 {
+			out = append(out, fmt.Sprintf("pass %d: no measurement at %s", p.Index+1, strings.Join(values, ", ")))
+		}
+	}
+	return slices.Clip(out)
+}

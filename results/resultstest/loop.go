@@ -1,0 +1,91 @@
+package resultstest
+
+import (
+	"fmt"
+	"strings"
+
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+func (b *builder) round(p record.Place, rung plan.Rung, tally *plan.Tally) {
+	b.event(record.RoundBegin, p, nil)
+	rows := b.loop(p, rung.Shape, rung.Requests)
+	for _, r := range rows {
+		tally.Total++
+		if r.Outcome.ServerFailure() {
+			tally.Failures++
+			tally.ByName[string(r.Outcome)]++
+		}
+	}
+	b.event(record.RoundEnd, p, func(e *record.Event) {
+		w := record.SteadyWindow(rows)
+		e.Verdict, e.WindowS, e.WallS, e.MeanInFlight = record.Accepted, new(w.Len()), new(record.WallS(rows)), new(record.MeanInFlight(rows, w))
+		e.OK, e.Failed = new(tally.Total-tally.Failures), new(tally.Failures)
+	})
+}
+
+// loop is a closed loop of n requests with shape.InFlight of them in flight, on a
+// server with a fixed number of slots. It returns the rows it made.
+func (b *builder) loop(p record.Place, shape plan.Shape, n int) []record.Request {
+	rows := make([]record.Request, 0, n)
+	slots := make([]float64, b.Slots)
+	clients := make([]float64, shape.InFlight)
+	for i := range slots {
+		slots[i] = b.t
+	}
+	for i := range clients {
+		clients[i] = b.t
+	}
+	outcome, every := b.Fails(shape)
+	end := b.t
+	for i := range n {
+		c, s := least(clients), least(slots)
+		sent := clients[c]
+		done := max(sent, slots[s]) + b.Service(shape)*(1+b.Noise*b.rng.NormFloat64())
+		clients[c], slots[s] = done, done
+		end = max(end, done)
+		r := b.request(p, shape, i, sent, done)
+		if every > 0 && i%every == every-1 && p.Phase != record.Warmup {
+			fail(&r, outcome)
+		}
+		rows = append(rows, r)
+	}
+	b.taken = max(b.taken, min(b.Used(shape), 23*GiB))
+	b.until(end, p)
+	b.run.Requests = append(b.run.Requests, rows...)
+	return rows
+}
+
+// least is the index of the smallest value.
+func least(values []float64) int {
+	at := 0
+	for i, v := range values {
+		if v < values[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+func (b *builder) request(p record.Place, shape plan.Shape, i int, sent, done float64) record.Request {
+	tokens := shape.Batch * shape.InputTokens
+	r := record.Request{
+		Place: p, ID: fmt.Sprintf("%016x", len(b.run.Requests)+i), Index: i, Time: b.wall(sent), DueTS: sent, SentTS: sent, DoneTS: done,
+		InFlight: shape.InFlight, Inputs: shape.Batch, InputsDone: shape.Batch, InputTokensPlanned: tokens, InputTokens: &tokens,
+		BodyBytes: int64(4 * tokens), BodySHA256: strings.Repeat("0", 64), ResponseBytes: 4096,
+		Outcome: record.OK, Counted: p.Phase != record.Warmup, Status: new(200), ConnReused: true,
+	}
+	if p.Phase == record.Warmup {
+		r.RejectReason = "warmup"
+	}
+	if b.Chat {
+		r.OutputTokensPlanned, r.OutputTokens = new(64), new(64)
+	}
+	return r
+}
+
+func fail(r *record.Request, o record.Outcome) {
+	r.Outcome, r.InputsDone, r.InputTokens, r.OutputTokens = o, 0, nil, nil
+	r.Status, r.Error = new(500), "<b>CUDA out of memory</b>\x1b[31m"
+}

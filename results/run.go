@@ -1,0 +1,113 @@
+package results
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"rung/sinks/parquet"
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// Run is one run as it was recorded.
+type Run struct {
+	Dir      string
+	Manifest record.Manifest
+	Plan     plan.Plan
+	Spec     string // the file as read; empty where the run kept none
+
+	Requests []record.Request // in any order
+	Samples  []record.Sample
+	Events   []record.Event
+
+	// Unverified says that the run never ended and lists no parts: the rows are
+	// those of the parts that lay whole on disk.
+	Unverified bool
+}
+
+// Find gives the folders of runs at path in the order in which they began: the
+// path itself where it is a run's folder, else the runs in it.
+func Find(path string) ([]string, error) {
+	if isRun(path) {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path) // sorted by name, and a run's name begins with its start
+	if err != nil {
+		return nil, fmt.Errorf("find runs: %w", err)
+	}
+	var dirs []string
+	for _, e := range entries {
+		if dir := filepath.Join(path, e.Name()); e.IsDir() && isRun(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) == 0 {
+		return nil, fmt.Errorf("%s is neither a run's folder nor an experiment's: no manifest.json in it or one folder down", path)
+	}
+	return dirs, nil
+}
+
+func isRun(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "manifest.json"))
+	return err == nil
+}
+
+// maxSpec bounds the specification that a report shows.
+const maxSpec = 1 << 20
+
+// Open reads a run. Each part is checked against the manifest before it is
+// opened; an error names the file and the way out.
+func Open(dir string) (*Run, error) {
+	m, err := parquet.ReadManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{Dir: dir, Manifest: m, Unverified: parquet.Unlisted(m)}
+	if err := json.Unmarshal(m.Plan, &r.Plan); err != nil {
+		return nil, fmt.Errorf("%s: the plan in the manifest: %w", dir, err)
+	}
+	if len(r.Plan.Cells) == 0 {
+		return nil, fmt.Errorf("%s: the plan in the manifest has no cell", dir)
+	}
+	if r.Spec, err = readSpec(filepath.Join(dir, "spec.hcl")); err != nil {
+		return nil, err
+	}
+	if r.Requests, err = parquet.ReadRequests(dir, m); err != nil {
+		return nil, err
+	}
+	if r.Samples, err = parquet.ReadSamples(dir, m); err != nil {
+		return nil, err
+	}
+	if r.Events, err = parquet.ReadEvents(dir, m); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func readSpec(file string) (string, error) {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	b, err := io.ReadAll(io.LimitReader(f, maxSpec))
+	return string(b), err
+}
+
+// cell is the part of the plan that the run carried out.
+func (r *Run) cell() plan.Cell {
+	for _, c := range r.Plan.Cells {
+		if c.Name == r.Manifest.Cell {
+			return c
+		}
+	}
+	return r.Plan.Cells[0]
+}
