@@ -125,12 +125,13 @@ func limitedByClient(refused []Refusal) bool {
 	return len(refused) > 0 && strings.HasPrefix(refused[0].Reason, string(record.ClientLimited))
 }
 
-// increments compares each rung with the one walked below it.
+// increments compares each rung with the one walked below it. A rung that fails
+// is left out: what it did beside its failures is no throughput to plan with.
 func (w *walked) increments() {
 	var before *Increment
 	for i := 1; i < len(w.out.Rungs); i++ {
 		below, here := w.out.Rungs[i-1].Throughput, w.out.Rungs[i].Throughput
-		if below == nil || here == nil || *below <= 0 {
+		if below == nil || here == nil || *below <= 0 || w.out.Rungs[i].Failed != "" || w.out.Rungs[i-1].Failed != "" {
 			before = nil
 			continue
 		}

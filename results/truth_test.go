@@ -119,6 +119,7 @@ func TestTruth(t *testing.T) {
 			got = fmt.Sprint(c.load[p.best])
 		case NotReached:
 			got = "-1"
+		default:
 		}
 		if got == v["true_best"] {
 			right++

@@ -115,7 +115,8 @@ type builder struct {
 
 const interval = 0.2
 
-var start = time.Date(2026, 11, 30, 8, 17, 51, 0, time.UTC)
+// start is when every run begins.
+func start() time.Time { return time.Date(2026, 11, 30, 8, 17, 51, 0, time.UTC) }
 
 // Run makes the run. The defaults are a card of 24 GiB that holds 4 GiB of
 // weights, a forward of 2 ms and max(10 ms, 4 µs a token), and four slots.
@@ -135,7 +136,7 @@ func (o Options) Run() *results.Run {
 		b.ladder(l)
 	}
 	b.event(record.RunEnd, record.Place{}, nil)
-	ended := start.Add(time.Duration(b.t * float64(time.Second)))
+	ended := start().Add(time.Duration(b.t * float64(time.Second)))
 	b.run.Manifest.Ended = &ended
 	return b.run
 }
@@ -183,7 +184,7 @@ func manifest(o Options) record.Manifest {
 	total := 24 * GiB
 	m := record.Manifest{
 		SchemaVersion: record.SchemaVersion, Rung: "0.1.0", Experiment: "embed-batch", RunID: "20261130T081751Z-3fa91c",
-		Status: record.Done, SpecHash: "3fa91c77aa", WorkloadHash: "77aa3fa91c", PlanDigest: "00ff", Seed: 20261130, Began: start,
+		Status: record.Done, SpecHash: "3fa91c77aa", WorkloadHash: "77aa3fa91c", PlanDigest: "00ff", Seed: 20261130, Began: start(),
 		Host:   record.Host{Name: "bench-1", OS: "linux", Kernel: "6.1", CPU: "EPYC 9354", CPUs: 64},
 		Git:    &record.Git{Commit: "1b2c3d4e5f", Clean: true},
 		Server: record.Server{Software: "vllm", Version: "0.32.0", Models: []string{"nemotron-embed"}, InputForm: "ids"},
@@ -204,7 +205,9 @@ func (b *builder) event(kind record.EventKind, p record.Place, fill func(*record
 	b.run.Events = append(b.run.Events, e)
 }
 
-func (b *builder) wall(t float64) time.Time { return start.Add(time.Duration(t * float64(time.Second))) }
+func (b *builder) wall(t float64) time.Time {
+	return start().Add(time.Duration(t * float64(time.Second)))
+}
 
 // until moves the clock and samples the card on the way.
 func (b *builder) until(t float64, p record.Place) {
