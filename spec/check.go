@@ -1,6 +1,9 @@
 package spec
 
 import (
+	"cmp"
+	"slices"
+
 	"rung/spec/plan"
 )
 
@@ -84,18 +87,27 @@ func (l *loader) checkRequests(f *fields, d ladder) {
 			break
 		}
 	}
-	if d.Axis == plan.AxisConcurrency && f.given("requests") && len(d.Rungs) > 1 {
-		first, last := d.Rungs[0], d.Rungs[len(d.Rungs)-1]
-		if first.Requests*last.Shape.InFlight != last.Requests*first.Shape.InFlight {
-			l.warnAt(f.rng("requests"), sumUnevenRounds, "Each rung has %d requests: %g for each in flight at rung %g and %g at rung %g, where the start of a round weighs more. "+
-				"Without requests a round has 10 for each in flight, and 40 at least.", first.Requests,
-				perFlight(first), first.Value, perFlight(last), last.Value)
-		}
+	l.checkEven(f, d)
+}
+
+// checkEven: where rungs have different numbers of requests for each in flight, the
+// start of a round weighs more in the larger. From ten for each on, which is the
+// default, it weighs little in all.
+func (l *loader) checkEven(f *fields, d ladder) {
+	if len(d.Rungs) == 0 {
+		return
 	}
+	order := func(a, b plan.Rung) int { return cmp.Compare(perFlight(a), perFlight(b)) }
+	least, most := slices.MinFunc(d.Rungs, order), slices.MaxFunc(d.Rungs, order)
+	if perFlight(least) == perFlight(most) || perFlight(least) >= 10 {
+		return
+	}
+	l.warnAt(f.rng("requests"), sumUnevenRounds, "A round has %.3g requests for each in flight at rung %g and %.3g at rung %g, where its start weighs more. "+
+		"Without the attribute requests it has 10 for each, and 40 at least.", perFlight(most), most.Value, perFlight(least), least.Value)
 }
 
 func perFlight(r plan.Rung) float64 {
-	return float64(int(100*float64(r.Requests)/float64(r.Shape.InFlight))) / 100
+	return float64(r.Requests) / float64(r.Shape.InFlight)
 }
 
 // checkWork bounds what all ladders send together.

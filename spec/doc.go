@@ -1,3 +1,197 @@
-// Package spec reads an experiment file and gives the plan of what a run will
-// do. It opens no connection and starts no process.
+// Package spec reads an experiment file, which is HCL, and gives the plan of what
+// a run will do. It opens no connection and starts no process.
+//
+// # The stages of Load
+//
+//  1. The file is read, bounded, and freed of a byte order mark and of CRLF.
+//  2. A linear pass over its tokens bounds its size, its nesting and its operators
+//     (guard.go), because the parser and the evaluator recurse, and a stack that
+//     overflows ends the process. The same pass finds what no excerpt may show.
+//  3. It is parsed. After an error of syntax the rest is still looked at, so that
+//     all mistakes of a file show at once.
+//  4. Variables get their values, then locals, each after those that it needs. Each
+//     expression's size is bounded before it is evaluated (cost.go).
+//  5. A decoder for each kind of block checks names against a table (schema), reads
+//     attributes by typed getters (fields) and fills in defaults.
+//  6. What holds between blocks is checked (check.go), the whole expanded to a
+//     plan.Plan (expand.go) and hashed (hash.go).
+//
+// Everything wrong becomes a Diagnostic with a place in the file; nothing is
+// reported twice, and what an earlier mistake makes unknowable is passed over.
+//
+// # Values
+//
+// A text stands in quotes. A time is a text with a unit ("200ms", "1m30s"), a size
+// likewise ("16GiB", "512KiB": powers of 1,024; "16GB": powers of 1,000). Types are
+// strict: seed = "7" is an error, and so is tokens = 1.5. Names of blocks begin with
+// a letter and have letters, digits, - and _.
+//
+// In an expression stand var.name and local.name, the operators, templates and
+// for-expressions of HCL, and these functions: abs, ceil, floor, max, min; concat,
+// contains, keys, length, merge, reverse; join, lower, trimspace, upper;
+//
+//	doubling(a, b)       a, 2a, 4a and so on, none above b
+//	env(name, default)   the environment's value, which is always sensitive
+//
+// # experiment
+//
+//	experiment "name" {      # the folder of its runs: letters, digits, - _ .
+//	  description = "..."    # in no hash
+//	  seed        = 1        # default 1; every random choice comes from it
+//	}
+//
+// # variable and locals
+//
+//	variable "rounds" {
+//	  default     = 4        # a value by itself, or env(); without one it must be given
+//	  sensitive   = false    # true: never written anywhere
+//	  description = "..."
+//	}
+//
+//	locals {
+//	  sizes = concat(doubling(1, 8), [12])
+//	}
+//
+// A variable's value is the one that --var name=value gives, else the environment's
+// RUNG_VAR_name, else its default. From outside it is read as the type of the
+// default: a string as it stands, a number, a bool or a list as a literal. A
+// variable without a default is a string.
+//
+// A sensitive value, and all that is made from it, may stand in target.url and as a
+// value in target.headers and target.body, and nowhere else. It goes to the run
+// as plan.Secrets, beside the plan. Without a value it is unknown, which is good
+// enough for a check; a run needs it.
+//
+// # target
+//
+//	target {
+//	  api     = "openai-embeddings"   # or openai-chat
+//	  url     = "http://127.0.0.1:8000"
+//	  model   = "name"
+//	  headers = { X-Team = "search" }
+//	  body    = { input_type = "query" } # merged into each request's body
+//	  timeout {
+//	    connect = "5s"
+//	    request = "120s"
+//	  }
+//	}
+//
+// The url may be left out where the file has a simulator: then a run uses that. What
+// rung sets itself (the input, the model, the lengths) can't stand in body.
+//
+// # simulator
+//
+//	simulator {                 # all have defaults: see plan.DefaultSimulator
+//	  overhead         = "2ms"  # of each forward
+//	  floor            = "10ms" # the least that the tokens of a forward take
+//	  per_token        = "4us"
+//	  per_output_token = "1ms"
+//	  noise            = 0.03   # coefficient of variation
+//	  max_batch        = 32
+//	  slots            = 4      # chats at once
+//	  max_input_tokens = 8192
+//	  special_tokens   = 2      # that its tokeniser adds to a text
+//	  memory_total     = "24GiB"
+//	  memory_idle      = "4GiB"
+//	  memory_per_token = "256KiB"
+//	}
+//
+// # gpu
+//
+//	gpu {
+//	  source   = "nvml"        # or simulator, none
+//	  devices  = ["GPU-5f", 1] # UUIDs and indices; all without it
+//	  interval = "200ms"
+//	}
+//
+// Without source NVML is tried, and where there is none a run goes on without
+// samples; a source that the file names must work. A simulated run samples the
+// simulated GPU, unless the source is none, or the file itself has a simulator in
+// place of a url and yet names nvml.
+//
+// # prompt
+//
+//	prompt "p512" {
+//	  tokens        = 512             # of each input, exactly, as the server counts
+//	  text_file     = "corpus/zh.txt" # beside this file or below; without it seeded ids
+//	  output_tokens = 128             # for a chat, which needs it; for nothing else
+//	}
+//
+// A text file is UTF-8, up to 64 MiB, and kept byte by byte.
+//
+// # baseline
+//
+//	baseline {
+//	  idle     = "10s" # nothing is sent
+//	  prompt   = prompt.p512
+//	  warmup   = 5
+//	  requests = 60    # one at a time
+//	}
+//
+// It runs without the block too. Its prompt and its batch are the first ladder's (1
+// where that raises the batch), its length where the prompt has none is that
+// ladder's first rung.
+//
+// # ladder
+//
+//	ladder "batch" {           # the axis: batch, concurrency or input_tokens
+//	  axis        = "batch"    # only where the label is another name
+//	  rungs       = doubling(1, 32)
+//	  prompt      = prompt.p512 # may be left out where the file has one prompt
+//	  batch       = 1          # what is fixed, except the axis
+//	  concurrency = 1
+//	  passes      = 1          # up, down, up and so on
+//	  rounds      = 20         # at each rung, in each pass
+//	  requests    = 1          # in each round
+//	  warmup      = 3          # at each rung; N where N in flight are more
+//	  cooldown    = "3s"       # between rungs
+//	  reruns      = 3          # of each refused round
+//	  stop {
+//	    outcomes       = ["oom", "cuda_error", "reset", "refused"]
+//	    failure_ratio  = 0.01  # from two failures on
+//	    confirm_rounds = 3
+//	  }
+//	}
+//
+// With concurrency above 1, and where concurrency is the axis, the defaults are one
+// round of max(40, 10·N) requests, N being the requests in flight at the rung. Fewer
+// than 2·N are refused, fewer than 5·N warned of, and so are rungs with different
+// numbers of requests for each in flight, where one has fewer than ten.
+//
+// A ladder of input_tokens needs a prompt without tokens, every other one a prompt
+// with them. A chat has no batch.
+//
+// # analysis
+//
+//	analysis {                 # the report's rules, declared before the run
+//	  use = "interactive"      # or offline
+//	  knee {
+//	    rule       = "power"   # or half_increment
+//	    elasticity = 0.5
+//	    tie        = 0.05
+//	    p95_rise   = 1.10
+//	    factor     = 0.5
+//	    flat       = 0.05
+//	  }
+//	  limit {
+//	    p95_ratio = 3.0        # on concurrency ladders
+//	  }
+//	  headroom {
+//	    reserve_rungs = 1
+//	    safety        = 0.08
+//	  }
+//	  baseline_check {
+//	    interference = 1.5
+//	  }
+//	  config {
+//	    queue_factor   = 3
+//	    timeout_factor = 1.5
+//	  }
+//	}
+//
+// # Hashes
+//
+// The spec hash is over the evaluated experiment with its defaults; the workload
+// hash is over the part that is asked of a server and how it is judged. What is in
+// each stands at specHash and workloadHash.
 package spec

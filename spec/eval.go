@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -168,8 +169,16 @@ func (l *loader) knownFunctions(expr hclsyntax.Expression) bool {
 		}
 		if _, ok := l.ctx.Functions[call.Name]; !ok {
 			good = false
-			l.errorAt(call.NameRange, sumUnknownFunc, "There is no function %q.%s There are %s.", clip(call.Name),
-				didYouMean(call.Name, sortedKeys(l.ctx.Functions)), list(sortedKeys(l.ctx.Functions)))
+			have := sortedKeys(l.ctx.Functions)
+			if l.marked {
+				l.errorAt(call.NameRange, sumUnknownFunc, "%s", notShown)
+				return
+			}
+			hint := didYouMean(call.Name, have)
+			if hint == "" {
+				hint = " There are " + strings.Join(have, ", ") + "."
+			}
+			l.errorAt(call.NameRange, sumUnknownFunc, "There is no function %q.%s", clip(call.Name), hint)
 		}
 	})
 	return good

@@ -33,13 +33,12 @@ type excerpts struct {
 }
 
 func newExcerpts(src []byte, hidden []span, secrets []string) *excerpts {
-	e := &excerpts{src: src, starts: []int{0}, hidden: hidden}
+	e := &excerpts{src: src, starts: []int{0}, hidden: merged(hidden)}
 	for i, c := range src {
 		if c == '\n' {
 			e.starts = append(e.starts, i+1)
 		}
 	}
-	slices.SortFunc(e.hidden, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var pairs []string
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // the longest first
 	for _, s := range slices.Compact(secrets) {
@@ -49,6 +48,20 @@ func newExcerpts(src []byte, hidden []span, secrets []string) *excerpts {
 	}
 	e.secrets = strings.NewReplacer(pairs...)
 	return e
+}
+
+// merged puts spans in order, those that touch as one.
+func merged(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	var out []span
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.from <= out[n-1].to {
+			out[n-1].to = max(out[n-1].to, s.to)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // scrub removes the known secrets from a text. Nothing should have put one there:
@@ -89,6 +102,9 @@ func (e *excerpts) line(number int, whole, subject span) Line {
 	before := cut + e.show(span{whole.from, subject.from})
 	middle := e.show(subject)
 	after := e.show(span{subject.to, whole.to})
+	if strings.Contains(middle, masked) { // a hidden part around the subject is one
+		before, after = strings.TrimSuffix(before, masked), strings.TrimPrefix(after, masked)
+	}
 	from := utf8.RuneCountInString(before)
 	text := []rune(before + middle + after)
 	to := from + max(1, utf8.RuneCountInString(middle))

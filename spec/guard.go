@@ -32,11 +32,8 @@ func (l *loader) source(b []byte) {
 
 // guard says whether it is safe to parse the file.
 func (l *loader) guard() bool {
-	if len(l.src) > maxFile {
-		l.fileError(sumTooLarge, "The file has more than %d bytes; an experiment file may have no more.", maxFile)
-		return false
-	}
 	if at := notText(l.src); at >= 0 {
+		l.hideDefaults()
 		l.errorAt(l.rangeOf(at), sumNotText, "An experiment file is text in UTF-8, without control characters other than tabs and line ends.")
 		return false
 	}

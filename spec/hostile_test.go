@@ -49,6 +49,7 @@ func hostile() []hostileCase {
 	return []hostileCase{
 		{name: "unreadable", err: errors.New("the disk is on fire"), says: sumUnreadable},
 		{name: "large", file: strings.Repeat("# comment\n", 1+maxFile/10), says: sumTooLarge},
+		{name: "large, with CRLF", file: strings.Repeat("\r\n", 1+maxFile/2), says: sumTooLarge},
 		{name: "brackets", file: locals(strings.Repeat("[", 100_000)), says: sumTooDeep},
 		{name: "braces", file: locals(strings.Repeat("{a=", 100_000)), says: sumTooDeep},
 		{name: "blocks", file: strings.Repeat("a {\n", 100_000), says: sumTooDeep},
@@ -95,7 +96,7 @@ func hostile() []hostileCase {
 		{name: "prompts", file: repeat(maxPrompts+1, many("prompt", "tokens = 1")), says: sumTooMany},
 		{name: "ladders", file: repeat(maxLadders+1, many("ladder", "axis = \"batch\"\nrungs = [1]")), says: sumTooMany},
 		{name: "rungs", file: rest + "ladder \"b2\" {\n axis = \"batch\"\n rungs = [" + strings.Repeat("1,", maxRungs+1) + "]\n}\n", says: sumOutOfRange},
-		{name: "work", file: rest + "ladder \"b2\" {\n axis = \"batch\"\n passes = 1000\n rounds = 1000000\n requests = 1000000\n warmup = 1000000\n rungs = doubling(1, 1000)\n}\n", says: sumTooMuchWork},
+		{name: "work", file: rest + "ladder \"b2\" {\n axis = \"batch\"\n passes = 100\n rounds = 1000000\n requests = 1000000\n warmup = 1000000\n rungs = doubling(1, 1000)\n}\n", says: sumTooMuchWork},
 	}
 }
 

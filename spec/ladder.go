@@ -13,7 +13,7 @@ const (
 	maxRung    = 1_000_000 // the value of a rung
 	maxRungs   = 1_000     // of one ladder
 	maxLadders = 100       // of one file
-	maxPasses  = 1_000
+	maxPasses  = 100
 	maxCount   = 1_000_000 // rounds, requests, warm-ups
 )
 

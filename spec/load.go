@@ -28,7 +28,8 @@ type Result struct {
 }
 
 // Load reads, evaluates, checks and expands the file. Where the diagnostics have
-// errors the plan is not to be used; Source and Variables are as far as it came.
+// errors there is nothing beside Source: not even the variables, for in a file with
+// errors of syntax what is sensitive may not be known.
 func Load(path string, opts Options) (Result, Diagnostics) {
 	l := newLoader(path, opts)
 	source, ok := l.read()
@@ -41,13 +42,12 @@ func Load(path string, opts Options) (Result, Diagnostics) {
 		return res, l.finish()
 	}
 	l.variables()
-	res.Variables = l.shown
 	l.locals()
 	e := l.experiment()
 	if l.failed() {
 		return res, l.finish()
 	}
-	res.Plan, res.Secrets, res.Texts = e.expand(), e.target.secrets, l.texts.byHash
+	res.Plan, res.Secrets, res.Texts, res.Variables = e.expand(), e.target.secrets, l.texts.byHash, l.shown
 	return res, l.finish()
 }
 
@@ -93,6 +93,10 @@ func (l *loader) read() ([]byte, bool) {
 	}
 	if err != nil {
 		l.fileError(sumUnreadable, "%v", err)
+		return nil, false
+	}
+	if len(b) > maxFile { // it may have been cut there
+		l.fileError(sumTooLarge, "The file has more than %d bytes; an experiment file may have no more.", maxFile)
 		return nil, false
 	}
 	return b, true

@@ -40,11 +40,13 @@ func (l *loader) absent(s schema) *fields { return &fields{l: l, kind: s.kind} }
 func (l *loader) open(b *hclsyntax.Block, s schema) *fields {
 	f := &fields{l: l, kind: s.kind, block: b, attrs: map[string]*hclsyntax.Attribute{}, blocks: map[string]*hclsyntax.Block{}}
 	l.checkLabels(b, s)
+	meant := map[string]bool{} // by attributes whose names are wrong
 	for name, attr := range b.Body.Attributes {
 		if slices.Contains(s.attrs, name) {
 			f.attrs[name] = attr
 		} else {
 			l.strayAttr(attr, s)
+			meant[nearest(name, s.attrs)] = true
 		}
 	}
 	for _, nested := range b.Body.Blocks {
@@ -59,7 +61,7 @@ func (l *loader) open(b *hclsyntax.Block, s schema) *fields {
 		}
 	}
 	for _, name := range s.required {
-		if f.attrs[name] == nil {
+		if f.attrs[name] == nil && !meant[name] {
 			l.errorAt(b.DefRange(), sumMissingAttr, "%s needs the attribute %q.", blockName(b), name)
 		}
 	}

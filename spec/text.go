@@ -98,12 +98,12 @@ var (
 func readWithin(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open the folder: %w", err)
+		return nil, err
 	}
 	defer root.Close() //nolint:errcheck // nothing was written
 	info, err := root.Stat(name)
 	if err != nil {
-		return nil, fmt.Errorf("look at the file: %w", err)
+		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errNotRegular
@@ -115,12 +115,12 @@ func readWithin(dir, name string) ([]byte, error) {
 func readBounded(open func(string) (*os.File, error), name string, most int64) ([]byte, error) {
 	f, err := open(name)
 	if err != nil {
-		return nil, fmt.Errorf("open: %w", err)
+		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	b, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
-		return nil, fmt.Errorf("read: %w", err)
+		return nil, err
 	}
 	if int64(len(b)) > most && most == maxText {
 		return nil, errTooLarge

@@ -137,7 +137,7 @@ func (l *loader) parseOutside(given, from string, def cty.Value, secret bool) (c
 // of any length and objects of any names are alike.
 func sameKind(a, b cty.Value) bool {
 	bare, _ := b.Unmark()
-	return a.Type() == b.Type() || isList(a) && isList(bare) || a.Type().IsObjectType() && b.Type().IsObjectType()
+	return a.Type().Equals(b.Type()) || isList(a) && isList(bare) || a.Type().IsObjectType() && b.Type().IsObjectType()
 }
 
 func marksOf(v cty.Value) cty.Value {

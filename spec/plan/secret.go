@@ -19,7 +19,7 @@ func NewSecret(value string) Secret { return Secret{value: value} }
 func (s Secret) Reveal() string { return s.value }
 
 // Format implements fmt.Formatter, so that no verb shows the value.
-func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, hidden) }
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, hidden) }
 
 // String hides the value.
 func (s Secret) String() string { return hidden }

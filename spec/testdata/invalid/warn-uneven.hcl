@@ -11,7 +11,7 @@ prompt "p" {
 }
 
 ladder "concurrency" {
-  rungs  = [1, 2, 4]
+  rungs  = [1, 2, 4, 8]
   passes = 3
   requests = 40 # WARNING: Rungs weigh their start differently
 }
