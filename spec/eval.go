@@ -194,6 +194,9 @@ func visit(n hclsyntax.Node, f func(hclsyntax.Node)) {
 
 // touchesSecret says that evaluating the expression sees a sensitive value.
 func (l *loader) touchesSecret(expr hclsyntax.Expression, used refs) bool {
+	if l.broken && len(used) > 0 {
+		return true // it may be
+	}
 	for root, set := range map[string]names{"var": l.vars, "local": l.locs} {
 		if slices.ContainsFunc(used[root], func(n string) bool { return set.values[n].ContainsMarked() }) {
 			return true

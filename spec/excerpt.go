@@ -126,9 +126,10 @@ func (e *excerpts) boundary(at int) int {
 func (e *excerpts) show(s span) string {
 	var b strings.Builder
 	at := s.from
-	for _, h := range e.hidden {
-		if h.to <= at || h.from >= s.to {
-			continue
+	first := sort.Search(len(e.hidden), func(i int) bool { return e.hidden[i].to > s.from })
+	for _, h := range e.hidden[first:] {
+		if h.from >= s.to {
+			break
 		}
 		b.WriteString(printable(string(e.src[at:max(at, h.from)])))
 		b.WriteString(masked)

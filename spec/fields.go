@@ -19,8 +19,8 @@ func (f *fields) value(name string) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	v, ok := f.l.evaluate(attr.Expr)
-	if !ok {
-		return cty.NilVal, false
+	if !ok || f.l.broken && len(attr.Expr.Variables()) > 0 {
+		return cty.NilVal, false // with errors of syntax it may be unknown what is sensitive
 	}
 	if v.ContainsMarked() {
 		f.l.errorAt(attr.Expr.Range(), sumSensitive, "%s of %s goes into the plan, the recorded files and the reports. "+
@@ -48,6 +48,11 @@ func (f *fields) typed(name string, want cty.Type, wanted string) (cty.Value, bo
 
 func (f *fields) wrongType(name, wanted string, v cty.Value) {
 	f.l.errorAt(f.rng(name), sumWrongType, "%s of %s must be %s; this is %s.", name, f.kind, wanted, describe(v))
+}
+
+// wrongElement is wrongType for one element of a list.
+func (f *fields) wrongElement(name, wanted string, v cty.Value) {
+	f.l.errorAt(f.rng(name), sumWrongType, "%s of %s must be %s; in it is %s.", name, f.kind, wanted, describe(v))
 }
 
 // text reads a string.
@@ -222,7 +227,7 @@ func (f *fields) texts(name string, def []string, most int) []string {
 	out := make([]string, 0, len(values))
 	for _, v := range values {
 		if v.Type() != cty.String || v.IsNull() {
-			f.wrongType(name, wanted, v)
+			f.wrongElement(name, wanted, v)
 			return def
 		}
 		out = append(out, v.AsString())
@@ -240,12 +245,12 @@ func (f *fields) counts(name string, most, each int) []int {
 	out := make([]int, 0, len(values))
 	for _, v := range values {
 		if v.Type() != cty.Number || v.IsNull() {
-			f.wrongType(name, wanted, v)
+			f.wrongElement(name, wanted, v)
 			return nil
 		}
 		n, ok := whole(v)
 		if !ok {
-			f.wrongType(name, wanted, v)
+			f.wrongElement(name, wanted, v)
 			return nil
 		}
 		if n < 1 || n > int64(each) {
@@ -255,6 +260,24 @@ func (f *fields) counts(name string, most, each int) []int {
 		out = append(out, int(n))
 	}
 	return out
+}
+
+// kindOnly is describe without the value.
+func kindOnly(v cty.Value) string {
+	switch ty := v.Type(); {
+	case v.IsNull():
+		return "null"
+	case !v.IsKnown():
+		return "unknown"
+	case ty == cty.String:
+		return "a string"
+	case ty == cty.Number:
+		return "a number"
+	case ty == cty.Bool:
+		return "a bool"
+	default:
+		return describe(v)
+	}
 }
 
 // describe says what a value is, for a detail. It is asked only of values that

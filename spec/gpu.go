@@ -64,7 +64,7 @@ func (f *fields) devices() []string {
 		case v.Type() == cty.String && !v.IsNull() && v.AsString() != "":
 			out = append(out, v.AsString())
 		default:
-			f.wrongType("devices", wanted, v)
+			f.wrongElement("devices", wanted, v)
 			return nil
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// hide finds what an excerpt must not show: the defaults of variables that say
+// hide finds what an excerpt must not show: the values in variables that say
 // anything of "sensitive", and the arguments of env(). It goes by the tokens, not
 // by the syntax tree, because an error of syntax in the very block would leave it
 // out of the tree and in the excerpt.
@@ -50,17 +50,23 @@ func blockEnd(tokens hclsyntax.Tokens, i int) int {
 func (l *loader) hideInVariable(block hclsyntax.Tokens) {
 	sensitive := false
 	for _, t := range block {
-		sensitive = sensitive || isIdent(t, "sensitive")
+		sensitive = sensitive || t.Type == hclsyntax.TokenIdent && isSensitiveWord(string(t.Bytes))
 	}
 	if !sensitive {
 		return
 	}
 	for i := 0; i+1 < len(block); i++ {
-		if isIdent(block[i], "default") && block[i+1].Type == hclsyntax.TokenEqual {
+		if isAttr(block[i:]) && !isIdent(block[i], "sensitive") && !isIdent(block[i], "description") {
 			end := valueEnd(block, i+2)
 			l.hidden = append(l.hidden, span{block[i+1].Range.End.Byte, block[end].Range.Start.Byte})
 		}
 	}
+}
+
+// isAttr says that the tokens begin an attribute; one whose name is a slip of
+// default holds the secret too.
+func isAttr(t hclsyntax.Tokens) bool {
+	return t[0].Type == hclsyntax.TokenIdent && t[1].Type == hclsyntax.TokenEqual
 }
 
 // valueEnd is the index of the token that ends the value beginning at i: a newline
@@ -105,14 +111,28 @@ func (l *loader) hideEnvDefault(tokens hclsyntax.Tokens, i int) {
 	l.hidden = append(l.hidden, span{tokens[comma].Range.End.Byte, tokens[end].Range.Start.Byte})
 }
 
-// hideDefaults is for a file with errors of syntax, in which the tokens may lie:
-// where it speaks of anything sensitive, no default is shown to the end of its
-// line.
+// hideDefaults is for a file with errors of syntax, in which the tokens may lie. It
+// goes by lines: of what looks like a block variable, only the first word of each
+// line is shown, and a whole line only where that is sensitive or description.
 func (l *loader) hideDefaults() {
-	if !bytes.Contains(l.src, []byte("sensitive")) {
-		return
-	}
-	for _, m := range regexp.MustCompile(`default[ \t]*=?([^\n]*)`).FindAllSubmatchIndex(l.src, -1) {
-		l.hidden = append(l.hidden, span{m[2], m[3]})
+	word := regexp.MustCompile(`^[ \t]*([A-Za-z_]*)`)
+	inside, from := false, 0
+	for line := range bytes.SplitSeq(l.src, []byte("\n")) {
+		to := from + len(line)
+		m := word.FindSubmatchIndex(line)
+		first := string(line[m[2]:m[3]])
+		switch {
+		case nearest(first, []string{"variable"}) != "":
+			inside = true
+			if brace := bytes.IndexByte(line, '{'); brace >= 0 {
+				l.hidden = append(l.hidden, span{from + brace + 1, to})
+			}
+		case !inside || len(line) == 0 || line[0] == '}':
+		case m[2] == 0 && first != "": // a word in the first column begins another block
+			inside = false
+		case first != "sensitive" && first != "description":
+			l.hidden = append(l.hidden, span{from + m[3], to})
+		}
+		from = to + 1
 	}
 }

@@ -306,6 +306,9 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		}
 	}
 	checkDiagnostics(t, source, diags)
+	if b, err := diags.JSON(); err != nil || strings.Contains(string(b), "hunter2") {
+		t.Errorf("a sensitive value is shown: %s, %v", b, err)
+	}
 	var text bytes.Buffer
 	if err := diags.Render(&text, 72, false); err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func (l *loader) targetURL(f *fields, t *target, simulator bool) {
 	secret := len(marks) > 0
 	if bare.Type() != cty.String || bare.IsNull() {
 		what := describe(bare)
-		if secret {
+		if secret || l.broken {
 			what = "a sensitive value of another type"
 		}
 		l.errorAt(f.rng("url"), sumWrongType, "url of target must be a string in quotes; this is %s.", what)
@@ -139,7 +139,7 @@ func (l *loader) object(f *fields, name, wanted string) (map[string]cty.Value, b
 	}
 	ty := v.Type()
 	if v.IsNull() || !v.IsKnown() || !ty.IsObjectType() && !ty.IsMapType() {
-		l.errorAt(f.rng(name), sumWrongType, "%s of target must be %s; this is %s.", name, wanted, describe(v))
+		l.errorAt(f.rng(name), sumWrongType, "%s of target must be %s; this is %s.", name, wanted, kindOnly(v))
 		return nil, false
 	}
 	return v.AsValueMap(), true

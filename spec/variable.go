@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -52,9 +53,9 @@ func (l *loader) variables() {
 
 // variable gives one variable its value.
 func (l *loader) variable(name string, f *fields) {
-	secret := f.truth("sensitive", false)
+	secret := f.truth("sensitive", f.given("sensitive")) || f.meantSensitive()
 	_ = f.text("description", "")
-	l.marked = secret || f.given("sensitive")
+	l.marked = secret
 	def, ok := l.defaultOf(f)
 	l.marked = false
 	if !ok {
@@ -84,6 +85,14 @@ func (l *loader) variable(name string, f *fields) {
 	l.vars.values[name] = v
 	l.shown[name] = showVariable(v)
 }
+
+// meantSensitive says that the block has an attribute whose name is a slip of
+// sensitive: until that is mended its value is shown nowhere.
+func (f *fields) meantSensitive() bool {
+	return slices.ContainsFunc(sortedKeys(f.block.Body.Attributes), isSensitiveWord)
+}
+
+func isSensitiveWord(s string) bool { return nearest(s, []string{"sensitive"}) != "" }
 
 // defaultOf is the default, or NilVal where there is none; false where it is wrong.
 func (l *loader) defaultOf(f *fields) (cty.Value, bool) {
