@@ -50,17 +50,19 @@ var (
 	saysOOM     = regexp.MustCompile(`(?i)out of memory|OutOfMemory|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED`)
 	saysCUDA    = regexp.MustCompile(`(?i)CUDA error|cudaError|CUDA_ERROR|CUBLAS_STATUS|CUDNN_STATUS|NCCL error|device-side assert`)
 	saysTooLong = regexp.MustCompile(`(?i)maximum context length|too large to process|must have less than|exceeds the available context|` +
-		`context size has been exceeded|maximum allowed batch size|length limit exceeded|is longer than the maximum|too many (tokens|inputs)`)
+		`context size has been exceeded|maximum allowed batch size|length limit exceeded|is longer than the maximum|too many (tokens|inputs)|cannot be greater than max_model_len`)
 	saysOverloaded = regexp.MustCompile(`(?i)overloaded|queue is full`)
 )
 
 // classifyStatus names an answer that is no success by its status and its words.
 func classifyStatus(status int, body []byte) record.Outcome {
 	text := body[:min(len(body), errorBytes)]
+	// A refusal of the request (4xx) may echo the prompt, whatever it says.
+	fault := status >= 500 || status == http.StatusOK || status == http.StatusFailedDependency
 	switch {
-	case saysOOM.Match(text):
+	case fault && saysOOM.Match(text):
 		return record.OOM
-	case saysCUDA.Match(text):
+	case fault && saysCUDA.Match(text):
 		return record.CUDAError
 	case saysTooLong.Match(text) || status == http.StatusRequestEntityTooLarge:
 		return record.TooLong
