@@ -46,7 +46,7 @@ func resample(r rule, k plan.Knee, c curve) []Weighted {
 	}
 	out := make([]Weighted, 0, len(shares))
 	for name, share := range shares {
-		out = append(out, Weighted{name, share})
+		out = append(out, Weighted{name, min(1, share)}) // a sum of fractions may end a hair above
 	}
 	slices.SortFunc(out, func(a, b Weighted) int {
 		return cmp.Or(-cmp.Compare(a.Share, b.Share), strings.Compare(a.Answer, b.Answer))

@@ -202,7 +202,7 @@ func (w *walked) find() {
 	if l.Knee.Rule != "" {
 		by := "Knee by " + l.Knee.Rule + ": " + l.Knee.Reason
 		if l.Knee.Sure != "" {
-			by += "; " + l.Knee.Sure
+			by += "; how sure: " + l.Knee.Sure
 		}
 		say("%s.", by)
 	} else {

@@ -25,6 +25,12 @@ func narrowFrame() frame {
 	return frame{w: 360, h: 320, left: 50, right: 46, top: 34, bottom: 48}
 }
 
+// oneAxis is the frame without the room for an axis on the right.
+func (f frame) oneAxis() frame {
+	f.right, f.left = 18, max(f.left, 66)
+	return f
+}
+
 func (f frame) x0() float64 { return f.left }
 func (f frame) x1() float64 { return f.w - f.right }
 func (f frame) y0() float64 { return f.h - f.bottom }
@@ -99,7 +105,7 @@ func newChart(l *results.Ladder, f frame, id string) *chart {
 			last = x
 		}
 	}
-	c.canvas.text((c.x0()+c.x1())/2, c.frame.h-10, "middle", "axis", axisName(l))
+	c.text((c.x0()+c.x1())/2, c.frame.h-10, "middle", "axis", axisName(l))
 	return c
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 //go:embed page
-var pageFiles embed.FS //nolint:gochecknoglobals // embed takes no other form
+var pageFiles embed.FS
 
 // HTML writes the report as one file that needs nothing else: no script, no font,
 // no network. It follows the reader's light or dark theme, and prints.
@@ -20,7 +20,7 @@ func HTML(w io.Writer, rep *results.Report, _ Options) error {
 	if err != nil {
 		return fmt.Errorf("render HTML: %w", err)
 	}
-	t, err := template.New("page.tmpl").Funcs(template.FuncMap{"glyph": glyph, "marksOf": marksOf}).ParseFS(pageFiles, "page/page.tmpl")
+	t, err := template.New("page.tmpl").Funcs(template.FuncMap{"glyph": glyph, "marksOf": marksOf, "nb": unbroken}).ParseFS(pageFiles, "page/page.tmpl")
 	if err != nil {
 		return fmt.Errorf("render HTML: %w", err)
 	}
@@ -28,6 +28,9 @@ func HTML(w io.Writer, rep *results.Report, _ Options) error {
 	p.CSS = template.CSS(css)
 	return t.Execute(w, p)
 }
+
+// unbroken keeps a per cent sign with its number.
+func unbroken(s string) string { return strings.ReplaceAll(s, " %", glue+"%") }
 
 // page is what the template shows. All its strings are safe texts; the template
 // escapes them.
@@ -173,7 +176,7 @@ func anchor(name string, taken map[string]bool) string {
 // pageTable gives a table its anchors, in the first of a ladder's tables, and its
 // marks as glyphs.
 func pageTable(t table, l *results.Ladder, id string) tablePage {
-	out := tablePage{Caption: t.caption, Notes: t.notes}
+	out := tablePage{Caption: t.caption, Notes: t.footnotes()}
 	for _, c := range t.head {
 		out.Head = append(out.Head, headPage{c.name, c.left})
 	}

@@ -74,7 +74,7 @@ func markdownTable(b *strings.Builder, t table) {
 		}
 		b.WriteByte('\n')
 	}
-	for _, n := range t.notes {
+	for _, n := range t.footnotes() {
 		fmt.Fprintf(b, "%s\n\n", md(n))
 	}
 }

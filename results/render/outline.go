@@ -161,6 +161,9 @@ func ladderFigures(l *results.Ladder) []figure {
 	knee := figure{"knee", valueOr(l.Knee.Knee, "none"), safe(l.Knee.Reason)}
 	if l.Knee.Best != nil {
 		knee.note = safe(fmt.Sprintf("best rung %s by %s; %s", value(*l.Knee.Best), l.Knee.Rule, l.Knee.Sure))
+		if l.Knee.Share != nil {
+			knee.note = safe(fmt.Sprintf("best rung by %s: %s", l.Knee.Rule, l.Knee.Sure))
+		}
 	}
 	if l.Knee.Answer == results.NotReached {
 		knee.value = "not reached"

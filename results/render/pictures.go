@@ -14,7 +14,8 @@ type picture struct {
 	Caption string
 	Wide    template.HTML
 	Narrow  template.HTML
-	Legend  []legend
+	Lines   []legend
+	Marks   []legend
 }
 
 type legend struct {
@@ -25,27 +26,32 @@ type legend struct {
 // pictures are the two of a ladder.
 func pictures(rep *results.Report, l *results.Ladder, id string) []picture {
 	memory := rep.Memory.Reason == ""
+	wide, narrow := wideFrame(), narrowFrame()
+	if !memory {
+		wide, narrow = wide.oneAxis(), narrow.oneAxis()
+	}
 	caption := "Throughput against " + axisHead(l.Axis)
 	if memory {
 		caption = "Throughput and peak memory against " + axisHead(l.Axis)
 	}
-	lines := []legend{{lineIcon("throughput", shapeCircle), "throughput, " + l.Unit + "; the bar is its reach over the passes"}}
+	lines := []legend{{lineIcon("throughput", shapeCircle), "throughput, " + l.Unit + "; bar: reach over the passes; hollow: beside failures"}}
 	if memory {
 		lines = append(lines, legend{lineIcon("memory", shapeTriangle), "peak memory (right); hollow: after high water"})
 	}
 	return []picture{
 		{
 			Caption: caption,
-			Wide:    throughputPicture(rep, l, wideFrame(), id+"-x"), Narrow: throughputPicture(rep, l, narrowFrame(), id+"-xn"),
-			Legend: append(lines, markLegend(l)...),
+			Wide:    throughputPicture(rep, l, wide, id+"-x"), Narrow: throughputPicture(rep, l, narrow, id+"-xn"),
+			Lines: lines, Marks: markLegend(l),
 		},
 		{
 			Caption: "Latency against " + axisHead(l.Axis),
-			Wide:    latencyPicture(rep, l, wideFrame(), id+"-l"), Narrow: latencyPicture(rep, l, narrowFrame(), id+"-ln"),
-			Legend: append([]legend{
+			Wide:    latencyPicture(rep, l, wideFrame().oneAxis(), id+"-l"), Narrow: latencyPicture(rep, l, narrowFrame().oneAxis(), id+"-ln"),
+			Lines: []legend{
 				{lineIcon("p95", shapeDiamond), "P95; hollow: on fewer than 59 requests"}, {lineIcon("mean", shapeSquare), "mean"},
 				{lineIcon("median", shapeCircle), "median"}, {bandIcon("reach"), "minimum to maximum"},
-			}, markLegend(l)...),
+			},
+			Marks: markLegend(l),
 		},
 	}
 }

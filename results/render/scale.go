@@ -19,15 +19,14 @@ func (s scale) at(v float64) float64 {
 	return s.from + (v-s.low)/(s.high-s.low)*(s.to-s.from)
 }
 
-// linear runs from 0 to a round value above high.
+// linear runs from 0 to a little above high; its ticks are round.
 func linear(high, from, to float64) (scale, []float64) {
 	if high <= 0 || math.IsNaN(high) || math.IsInf(high, 0) {
 		high = 1
 	}
-	step := nice(high / 4)
-	top := math.Ceil(high/step-1e-9) * step
+	step, top := nice(high/4.5), high*1.08
 	var ticks []float64
-	for i := 0; float64(i)*step <= top*1.0001; i++ {
+	for i := 0; float64(i)*step <= top; i++ {
 		ticks = append(ticks, float64(i)*step)
 	}
 	return scale{0, top, from, to, false}, ticks

@@ -54,7 +54,7 @@ func provenance(rep *results.Report) [][2]string {
 	var out [][2]string
 	add := func(name, text string) {
 		if text != "" {
-			out = append(out, [2]string{name, safe(text)})
+			out = append(out, [2]string{safe(name), safe(text)})
 		}
 	}
 	add("folder", h.Dir)

@@ -22,6 +22,23 @@ type column struct {
 	name string
 	left bool // text; figures stand to the right
 	wide bool // left out where there is little room
+
+	// short are shorter cells for where there is little room, and rest what they
+	// leave out, as notes.
+	short, rest []string
+
+	note string // what the column is, where its name is too short to say
+}
+
+// footnotes are what stands below the table.
+func (t *table) footnotes() []string {
+	var out []string
+	for _, c := range t.head {
+		if c.note != "" {
+			out = append(out, c.name+": "+c.note)
+		}
+	}
+	return append(out, t.notes...)
 }
 
 const (
@@ -42,8 +59,8 @@ func axisHead(a plan.Axis) string {
 func throughputTable(l *results.Ladder) table {
 	batch := l.Axis == plan.AxisBatch
 	t := table{caption: "Throughput, " + l.Unit, head: []column{
-		{name: axisHead(l.Axis)}, {name: "n"}, {name: "failed", left: true}, {name: "throughput"}, {name: "more", wide: true},
-		{name: "more, %"}, {name: "of before", wide: true}, {name: "batch/P50", wide: true}, {name: "in flight", wide: true}, {name: "", left: true},
+		{name: axisHead(l.Axis)}, {name: "n"}, {name: "failed", left: true}, {name: "throughput"}, {name: "gain", wide: true, note: "over the rung below"},
+		{name: "gain, %"}, {name: "× before", wide: true, note: "the gain over the gain before it"}, {name: "batch/P50", wide: true}, {name: "in flight", wide: true}, {name: "", left: true},
 	}}
 	most := 0.0
 	for _, r := range l.Rungs {
@@ -56,16 +73,21 @@ func throughputTable(l *results.Ladder) table {
 		if r.Latency != nil {
 			n = r.Latency.N
 		}
-		more, pct, over := unknown, unknown, unknown
+		gain, pct, over := unknown, unknown, unknown
 		if i := r.Increment; i != nil {
-			more, pct = signedDigits(i.Absolute), percent(i.Relative)
+			gain, pct = signedDigits(i.Absolute), percent(i.Relative)
 			if i.OverBefore != nil {
 				over = fmt.Sprintf("%.2f", *i.OverBefore)
 			}
 		}
 		t.rows = append(t.rows, []string{
-			value(r.Value), strconv.Itoa(n), failed(r.Failures), rate(r.Throughput), more, pct, over, rate(r.InputsPerP50), rate(r.MeanInFlight), marks(r.Marks),
+			value(r.Value), strconv.Itoa(n), failed(r.Failures), rate(r.Throughput), gain, pct, over, rate(r.InputsPerP50), rate(r.MeanInFlight), marks(r.Marks),
 		})
+		few, rest := shortFailed(r)
+		t.head[2].short = append(t.head[2].short, few)
+		if rest != "" {
+			t.head[2].rest = append(t.head[2].rest, rest)
+		}
 		bar := 0.0
 		if r.Throughput != nil && most > 0 {
 			bar = *r.Throughput / most
@@ -79,6 +101,59 @@ func throughputTable(l *results.Ladder) table {
 		t.drop("batch/P50")
 	}
 	return t
+}
+
+// shortFailed is the number of failures, and their names for a note.
+func shortFailed(r results.Rung) (few, names string) {
+	n := 0
+	for _, f := range r.Failures {
+		n += f.N
+	}
+	if n == 0 {
+		return "0", ""
+	}
+	return strconv.Itoa(n), value(r.Value) + ": failed " + failed(r.Failures)
+}
+
+// fit makes a table narrower until it has so many columns, if it can: columns
+// marked wide go one by one from the right, then cells are shortened.
+func (t *table) fit(columns int) {
+	for i := len(t.head) - 1; i >= 0 && t.width() > columns; i-- {
+		if t.head[i].wide {
+			t.drop(t.head[i].name)
+		}
+	}
+	for i := 0; i < len(t.head) && t.width() > columns; i++ {
+		if c := t.head[i]; c.short != nil {
+			for j := range t.rows {
+				t.rows[j][i] = c.short[j]
+			}
+			t.notes = append(t.notes, c.rest...)
+		}
+	}
+}
+
+// gap is the blanks between two columns.
+const gap = "  "
+
+// widths are those of the columns, as text.
+func (t *table) widths() []int {
+	out := make([]int, len(t.head))
+	for i, c := range t.head {
+		out[i] = width(c.name)
+		for _, r := range t.rows {
+			out[i] = max(out[i], width(r[i]))
+		}
+	}
+	return out
+}
+
+func (t *table) width() int {
+	n := 0
+	for _, w := range t.widths() {
+		n += w + len(gap)
+	}
+	return n - len(gap)
 }
 
 func signedDigits(x float64) string {

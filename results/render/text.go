@@ -2,7 +2,6 @@ package render
 
 import (
 	"io"
-	"slices"
 	"strings"
 
 	"rung/results"
@@ -111,47 +110,33 @@ func (p *printer) pairs(pairs [][2]string) {
 const widthOfBars = 8
 
 func (p *printer) table(t table) {
-	if p.width < 80 {
-		for _, c := range slices.Clone(t.head) {
-			if c.wide {
-				t.drop(c.name)
-			}
-		}
-	}
+	t.fit(p.width)
 	if len(t.rows) > 0 {
 		p.line("")
 		p.line(p.style(t.caption, dim))
 		p.rows(t)
 	}
-	for _, n := range t.notes {
+	for _, n := range t.footnotes() {
 		p.hang("", n)
 	}
 }
 
 func (p *printer) rows(t table) {
-	widths := make([]int, len(t.head))
-	total := 0
-	for i, c := range t.head {
-		widths[i] = width(c.name)
-		for _, r := range t.rows {
-			widths[i] = max(widths[i], width(r[i]))
-		}
-		total += widths[i] + 2
-	}
-	room := min(p.width-total, 24)
+	widths := t.widths()
+	room := min(p.width-t.width()-len(gap), 24)
 	head := make([]string, len(t.head))
 	for i, c := range t.head {
 		head[i] = pad(c.name, widths[i], c.left)
 	}
-	p.line(p.style(strings.Join(head, "  "), bold))
+	p.line(p.style(strings.TrimRight(strings.Join(head, gap), " "), bold))
 	for j, r := range t.rows {
 		cells := make([]string, len(r))
 		for i, c := range r {
 			cells[i] = pad(c, widths[i], t.head[i].left)
 		}
-		l := strings.Join(cells, "  ")
+		l := strings.Join(cells, gap)
 		if t.bars != nil && room >= widthOfBars {
-			l += "  " + p.style(bar(t.bars[j], room), accent)
+			l += gap + p.style(bar(t.bars[j], room), accent)
 		}
 		p.line(l)
 	}
