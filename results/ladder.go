@@ -101,6 +101,8 @@ func (w *walked) rung(i int) Rung {
 	switch {
 	case len(counted) == 0:
 		r.Throughput, r.ThroughputReason = nil, "no round counts"
+	case r.Latency == nil:
+		r.Throughput, r.ThroughputReason = nil, "no success"
 	case r.Throughput == nil:
 		r.ThroughputReason = "no steady window: fewer requests than are in flight"
 	}

@@ -138,10 +138,7 @@ func newPage(rep *results.Report) page {
 func quietFigure(rep *results.Report) figure {
 	f := figure{"baseline", "unknown", safe(rep.Baseline.Verdict)}
 	if rep.Baseline.P95OverMedian != nil {
-		f.value = "quiet"
-		if rep.Baseline.Noisy {
-			f.value = "noisy"
-		}
+		f.value, f.note, _ = strings.Cut(f.note, ": ")
 	}
 	return f
 }

@@ -7,8 +7,8 @@ type table[T any] struct {
 	name    string
 	meaning string
 	columns []column[T]
-	place   func(*T) *record.Place
-	size    func(*T) int // bytes that an item takes in memory, roughly
+	group   func(*T) group // which part an item belongs in
+	size    func(*T) int   // bytes that an item takes in memory, roughly
 }
 
 // scope is how far a place is known: an event of a whole ladder has no rung.
@@ -89,7 +89,7 @@ func requests() table[record.Request] {
 	return table[record.Request]{
 		name: "requests", meaning: "a row a request: warm-ups, failures and refused rounds too",
 		columns: cols,
-		place:   func(q *record.Request) *record.Place { return &q.Place },
+		group:   func(q *record.Request) group { return groupOf(&q.Place) },
 		size:    func(q *record.Request) int { return 480 + len(q.Error) + len(q.RejectReason) },
 	}
 }
@@ -165,7 +165,7 @@ func samples() table[record.Sample] {
 	return table[record.Sample]{
 		name: "gpu", meaning: "a row a sample and device",
 		columns: append(cols, gaugeColumns()...),
-		place:   func(s *record.Sample) *record.Place { return &s.Place },
+		group:   func(s *record.Sample) group { return groupOf(&s.Place) },
 		size:    func(*record.Sample) int { return 480 },
 	}
 }
@@ -208,7 +208,7 @@ func events() table[record.Event] {
 				by("summed spans (sent to done) of all requests inside the window / window_s"),
 			wholeOrNull("ok", "", "successes in the round", func(e r) **int { return &e.v.OK }),
 			wholeOrNull("failed", "", "failures in the round", func(e r) **int { return &e.v.Failed })),
-		place: func(e *record.Event) *record.Place { return &e.Place },
+		group: groupOfEvent,
 		size:  func(e *record.Event) int { return 320 + len(e.Reason) },
 	}
 }

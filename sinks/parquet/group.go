@@ -26,6 +26,15 @@ func groupOf(p *record.Place) group {
 	}
 }
 
+// groupOfEvent leaves an event of a whole pass or ladder, which names no rung, in
+// the part that is open.
+func groupOfEvent(e *record.Event) group {
+	if s := eventScope(e); s == inLadder || s == inPass {
+		return group{}
+	}
+	return groupOf(&e.Place)
+}
+
 // takes says whether a row of another group may lie in this group's part: one
 // outside any place stays with the part that is open, since a part for each
 // pause between two rungs would only be clutter.

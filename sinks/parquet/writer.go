@@ -110,7 +110,7 @@ type part[T any] struct {
 
 // add takes one row, after it has written what the row does not belong to.
 func (s *stream[T]) add(item T) error {
-	g := groupOf(s.table.place(&item))
+	g := s.table.group(&item)
 	now := s.now()
 	var err error
 	if p := s.open(); p != nil && (!p.group.takes(g) || p.bytes >= partBytes || now.Sub(p.began) >= partAge) {

@@ -189,11 +189,18 @@ func TestPartsFollowThePlace(t *testing.T) {
 	c.t = c.t.Add(partAge)
 	write(t, w, at(record.Measure, "../a b", 0, 1), at(record.Measure, "../a b", 1, 1))
 	write(t, w, record.Sample{Time: begin}, fullSample(), record.Sample{Time: begin}) // the pause stays with the rung before it
+	for _, e := range []record.Event{
+		{Kind: record.LadderBegin, Place: record.Place{Ladder: "batch"}}, {Kind: record.RungBegin, Place: ladderPlace(0, 1)},
+		{Kind: record.PassEnd, Place: ladderPlace(0, 0)}, {Kind: record.LadderEnd, Place: ladderPlace(0, 0)},
+	} {
+		write(t, w, e)
+	}
 	finish(t, w, &m)
 	want := []string{
 		"requests/0001-probe.parquet", "requests/0002-baseline.parquet", "requests/0003--.-a-b-p0-r0.parquet",
 		"requests/0004--.-a-b-p0-r1.parquet", "requests/0005--.-a-b-p0-r1.parquet", "requests/0006--.-a-b-p1-r1.parquet",
 		"gpu/0001-run.parquet", "gpu/0002-batch-p1-r2.parquet",
+		"events/0001-run.parquet", "events/0002-batch-p0-r1.parquet",
 	}
 	if d := cmp.Diff(want, paths(m.Parts)); d != "" {
 		t.Errorf("parts (-want +got):\n%s", d)
