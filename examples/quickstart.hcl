@@ -53,7 +53,7 @@ baseline {
 ladder "batch" {
   rungs    = doubling(1, 64)
   passes   = 3
-  rounds   = 10
+  rounds   = 20
   requests = 1
   warmup   = 2
   cooldown = "300ms"

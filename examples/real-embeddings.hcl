@@ -44,7 +44,7 @@ baseline {
 # How many texts in one request?
 ladder "batch" {
   rungs    = doubling(1, 8)
-  passes   = 2 # up and down, so that a drift of the machine shows
+  passes   = 3 # up, down, up, so that a drift of the machine shows
   rounds   = 2
   requests = 10
   cooldown = "500ms"
@@ -54,9 +54,7 @@ ladder "batch" {
 # little: the report shows what it was.
 ladder "concurrency" {
   rungs    = [1, 2, 4]
-  passes   = 2
-  rounds   = 1
-  requests = 40
+  passes   = 3
   cooldown = "500ms"
 }
 

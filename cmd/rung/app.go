@@ -56,13 +56,15 @@ func usage(format string, args ...any) error {
 func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
-	status := exitUsage // what cobra itself refuses is the command line
-	if s, ok := errors.AsType[statusError](err); ok {
-		status = s.status
+	s, ok := errors.AsType[statusError](err)
+	status := s.status
+	if !ok { // what cobra itself refuses is the command line
+		status = exitUsage
+		err = fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintf(a.stderr, "rung: %s\n", text) //nolint:errcheck // there is no other place to say it
@@ -86,7 +88,6 @@ the command line is wrong; 130 interrupted.`,
   rung report results/first`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

@@ -24,7 +24,10 @@ sensitive variable that is not set is no error here.`,
 			bad := false
 			for _, path := range args {
 				res, err := a.load(path, f, false)
-				if err != nil {
+				if err != nil && err.Error() != "" {
+					return err
+				}
+				if err != nil { // its diagnostics were shown
 					bad = true
 					continue
 				}

@@ -1,9 +1,95 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
+
+	"rung/results"
+	"rung/results/render"
 )
 
 func (a *app) report() *cobra.Command {
-	return &cobra.Command{Use: "report RUN..."}
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "report RUN...",
+		Short: "Say what a run found: knee, edge, headroom",
+		Long: `Reads what was recorded, prints the report, and writes it as report.html,
+report.md and report.json into the run's folder, under report/. RUN is a run's
+folder or an experiment's, of which the latest run is taken. It opens no
+connection and starts no process.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, path := range args {
+				if err := a.reportRun(path, asJSON); err != nil {
+					return failed(err)
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	return c
+}
+
+func (a *app) reportRun(path string, asJSON bool) error {
+	dirs, err := results.Find(path)
+	if err != nil {
+		return err
+	}
+	dir := dirs[len(dirs)-1]
+	if len(dirs) > 1 {
+		fmt.Fprintf(a.stderr, "%d runs in %s; this is the latest, %s\n", len(dirs), path, filepath.Base(dir)) //nolint:errcheck // best effort
+	}
+	run, err := results.Open(dir)
+	if err != nil {
+		return err
+	}
+	rep := results.Analyse(run, run.Plan.Analysis)
+	if asJSON {
+		err = render.JSON(a.stdout, rep, render.Options{})
+	} else {
+		err = render.Text(a.stdout, rep, render.Options{Width: a.columns(), UTF8: a.utf8(), Color: a.color(a.outTTY)})
+	}
+	if err != nil {
+		return err
+	}
+	page, err := writeReport(filepath.Join(dir, "report"), rep)
+	if err != nil {
+		// The report was printed; a folder that can't be written takes nothing from it.
+		return fmt.Errorf("the report can't be kept beside the run: %w", err)
+	}
+	_, err = fmt.Fprintf(a.stderr, "\nthe same as a page: %s\n", page)
+	return err
+}
+
+// writeReport writes the report's files, each whole or not at all, and gives the
+// page's path.
+func writeReport(dir string, rep *results.Report) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a result to be shared, not a secret
+		return "", err
+	}
+	page := filepath.Join(dir, "report.html")
+	return page, errors.Join(
+		writeFile(filepath.Join(dir, "report.json"), func(w io.Writer) error { return render.JSON(w, rep, render.Options{}) }),
+		writeFile(filepath.Join(dir, "report.md"), func(w io.Writer) error { return render.Markdown(w, rep, render.Options{UTF8: true}) }),
+		writeFile(page, func(w io.Writer) error { return render.HTML(w, rep, render.Options{UTF8: true}) }),
+	)
+}
+
+func writeFile(path string, render func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := render(&b); err != nil {
+		return err
+	}
+	tmp := path + ".tmp"
+	if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil { //nolint:gosec // a result to be shared, not a secret
+		return err
+	}
+	return os.Rename(tmp, path)
 }
