@@ -1,0 +1,283 @@
+//go:build integration
+
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"rung/sinks/record"
+)
+
+const (
+	llamaScript = "../../runner/testdata/servers/start-llamacpp.sh"
+	llamaURL    = "http://127.0.0.1:8102"
+	duckdb      = "duckdb==2.0.1"
+)
+
+// serversDir is where the server scripts keep what they install.
+func serversDir(t *testing.T) string {
+	t.Helper()
+	if dir := os.Getenv("RUNG_SERVERS_DIR"); dir != "" {
+		return dir
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(cache, "rung-servers")
+}
+
+func command(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// startLlama starts llama.cpp's servers anew, so that their counters begin at 0.
+func startLlama(t *testing.T) {
+	t.Helper()
+	stop := func() { _ = exec.Command("bash", llamaScript, "stop").Run() }
+	stop()
+	t.Cleanup(stop)
+	// To a file, not a pipe: the server would hold the pipe open for ever.
+	log, err := os.Create(filepath.Join(t.TempDir(), "start.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.CommandContext(t.Context(), "bash", llamaScript)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Run(); err != nil {
+		text, _ := os.ReadFile(log.Name())
+		t.Fatalf("starting llama.cpp: %v\n%s", err, text)
+	}
+}
+
+// counter reads one counter of the server's own metrics page.
+func counter(t *testing.T, name string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, llamaURL+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^` + name + ` (\d+)`).FindSubmatch(page)
+	if m == nil {
+		t.Fatalf("no %s in the metrics page", name)
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func slotsLaunched(t *testing.T) int {
+	t.Helper()
+	log, err := os.ReadFile(filepath.Join(serversDir(t), "run", "llamacpp-embed.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(log), "launch_slot_")
+}
+
+// A real server, measured: every token that it counted is in a row.
+func TestIntegrationRealEmbeddings(t *testing.T) {
+	startLlama(t)
+	tokens, slots := counter(t, "llamacpp:prompt_tokens_total"), slotsLaunched(t)
+	dir := mustRun(t, "../../examples/real-embeddings.hcl")
+	text := report(t, dir)
+	t.Log("\n" + text)
+	m, rows := read(t, dir)
+
+	counted, rungs, sentTokens, sentInputs := 0, map[string]bool{}, 0, 0
+	for _, r := range rows {
+		sentTokens += r.InputTokensPlanned
+		sentInputs += r.Inputs
+		if !r.Counted {
+			continue
+		}
+		counted++
+		if r.InputTokens == nil || *r.InputTokens != r.InputTokensPlanned {
+			t.Fatalf("row %s: the server counted %v tokens, planned were %d", r.ID, r.InputTokens, r.InputTokensPlanned)
+		}
+		if r.Phase == record.Measure {
+			rungs[fmt.Sprint(r.Ladder, r.Value)] = true
+		}
+	}
+	t.Logf("%d rows, %d counted, %d rungs; %d tokens and %d inputs in all rows", len(rows), counted, len(rungs), sentTokens, sentInputs)
+	if len(rungs) < 5 || counted < 200 {
+		t.Errorf("%d rungs and %d counted requests, wanted are 5 and 200", len(rungs), counted)
+	}
+	gotTokens, gotSlots := counter(t, "llamacpp:prompt_tokens_total")-tokens, slotsLaunched(t)-slots
+	t.Logf("llamacpp:prompt_tokens_total grew by %d, slots launched by %d", gotTokens, gotSlots)
+	if gotTokens != sentTokens || gotSlots != sentInputs {
+		t.Errorf("the server counted %d tokens and %d inputs, the rows say %d and %d", gotTokens, gotSlots, sentTokens, sentInputs)
+	}
+	if !strings.Contains(strings.ToLower(text), "memory unknown") && !strings.Contains(strings.ToLower(text), "memory: unknown") {
+		t.Error("the report does not say that memory is unknown")
+	}
+	if m.Server.InputForm != "ids" {
+		t.Errorf("prompts were sent as %s", m.Server.InputForm)
+	}
+	noSimulated(t, dir)
+	compareP95(t, dir, "concurrency")
+}
+
+func report(t *testing.T, dir string) string {
+	t.Helper()
+	p := newProgram()
+	if status := p.execute(t.Context(), []string{"report", dir}); status != exitOK {
+		t.Fatalf("report: exit status %d\n%s", status, p.err.String())
+	}
+	return p.out.String()
+}
+
+// noSimulated looks through every file of a run but its Parquet, which the rows
+// stand for.
+func noSimulated(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text := strings.ReplaceAll(strings.ToLower(string(b)), `"simulated": false`, "")
+		if at := strings.Index(text, "simulated"); at >= 0 {
+			t.Errorf("%s speaks of simulated: …%s…", path, text[max(0, at-40):min(len(text), at+40)])
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The demo's report and DuckDB agree too.
+func TestIntegrationDemo(t *testing.T) {
+	compareP95(t, mustRun(t, "../../examples/quickstart.hcl"), "batch")
+}
+
+// compareP95 runs the README's query over a run's Parquet and holds the report's
+// P95 against it, to every digit that the report shows.
+func compareP95(t *testing.T, dir, ladder string) {
+	t.Helper()
+	shown := shownP95(t, dir, ladder)
+	rows, err := csv.NewReader(strings.NewReader(query(t, dir, ladder))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows)-1 != len(shown) || len(shown) == 0 {
+		t.Fatalf("DuckDB gives %d rungs, the report %d: %v", len(rows)-1, len(shown), shown)
+	}
+	for _, row := range rows[1:] {
+		rung, err := strconv.ParseFloat(row[0], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p95, err := strconv.ParseFloat(row[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := shown[rung]
+		_, digits, _ := strings.Cut(want, ".")
+		if got := strconv.FormatFloat(p95, 'f', len(digits), 64); got != want {
+			t.Errorf("rung %g: DuckDB says %s, the report %s", rung, got, want)
+		}
+		t.Logf("%s %g: P95 %s s in the report, %.9f by DuckDB over %s rows", ladder, rung, want, p95, row[1])
+	}
+}
+
+// shownP95 reads the P95 column of a ladder's latency table in the Markdown report.
+func shownP95(t *testing.T, dir, ladder string) map[float64]string {
+	t.Helper()
+	report(t, dir)
+	b, err := os.ReadFile(filepath.Join(dir, "report", "report.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(b), "Ladder \""+ladder+"\"")
+	if !ok {
+		t.Fatalf("no ladder %s in the report", ladder)
+	}
+	shown := map[float64]string{}
+	column := -1
+	for line := range strings.Lines(section) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.Trim(strings.TrimSpace(cells[i]), "*†^ ")
+		}
+		if column < 0 {
+			for i, c := range cells {
+				if c == "P95" {
+					column = i
+				}
+			}
+			continue
+		}
+		if len(cells) <= column {
+			break
+		}
+		if rung, err := strconv.ParseFloat(cells[0], 64); err == nil && strings.Contains(cells[column], ".") {
+			shown[rung] = strings.Trim(cells[column], `*\`)
+		}
+	}
+	return shown
+}
+
+// query runs the SQL of the README in DuckDB and gives its answer as CSV.
+func query(t *testing.T, dir, ladder string) string {
+	t.Helper()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?s)```sql\n(.*?)```").FindSubmatch(readme)
+	if m == nil {
+		t.Fatal("no SQL in the README")
+	}
+	sql := regexp.MustCompile(`'results/[^']*'`).ReplaceAllString(string(m[1]), "'"+dir+"/requests/*.parquet'")
+	sql = regexp.MustCompile(`ladder = '[^']*'`).ReplaceAllString(sql, "ladder = '"+ladder+"'")
+	venv := filepath.Join(serversDir(t), "duckdb-venv")
+	python := filepath.Join(venv, "bin", "python")
+	if exec.Command(python, "-c", "import duckdb").Run() != nil {
+		command(t, "python3", "-m", "venv", venv)
+		command(t, python, "-m", "pip", "install", "-q", duckdb)
+	}
+	const program = `import duckdb, json, sys
+rows = duckdb.sql(json.loads(sys.argv[1])).fetchall()
+print("rung,n,p95")
+for r in rows: print(",".join(repr(v) for v in r))`
+	arg, err := json.Marshal(sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return command(t, python, "-c", program, string(arg))
+}
