@@ -131,7 +131,7 @@ func TestWithoutGPU(t *testing.T) {
 	o := resultstest.Small()
 	o.NoGPU = true
 	rep := report(o.Run())
-	has(t, "memory", rep.Memory.Reason, "memory unknown: no GPU was sampled")
+	has(t, "memory", rep.Memory.Reason, "memory: unknown, no GPU was sampled")
 	for _, r := range rep.Ladders[0].Rungs {
 		if r.Memory != nil || r.MemoryReason != rep.Memory.Reason {
 			t.Errorf("rung %g: %+v, %q", r.Value, r.Memory, r.MemoryReason)
@@ -149,7 +149,7 @@ func TestGPUWithoutMemory(t *testing.T) {
 	}
 	rep := report(r)
 	has(t, "memory", rep.Memory.Reason, "its driver gives no memory in use")
-	has(t, "idle", rep.Baseline.IdleReason, "memory unknown")
+	has(t, "idle", rep.Baseline.IdleReason, "memory: unknown")
 }
 
 // A server that takes its memory up front shows nothing in use but that.

@@ -44,13 +44,13 @@ func newMemory(r *Run) (memory, Memory) {
 	out.Devices = len(devices)
 	switch {
 	case len(r.Samples) == 0:
-		out.Reason = "memory unknown: no GPU was sampled"
+		out.Reason = "memory: unknown, no GPU was sampled"
 		if why := r.Manifest.GPU.Reason; why != "" {
 			out.Reason += " (" + why + ")"
 		}
 		return m, out
 	case fullest < 0:
-		out.Reason = "memory unknown: the GPU was sampled, and its driver gives no memory in use"
+		out.Reason = "memory: unknown, the GPU was sampled and its driver gives no memory in use"
 		return m, out
 	}
 	for _, s := range r.Samples {
@@ -175,7 +175,7 @@ func (m *memory) rung(ladder string, index int) (*RungMemory, string) {
 	}
 	used := m.used(from, to, at)
 	if len(used) == 0 {
-		return nil, "memory unknown: no sample fell into the rung's first walk"
+		return nil, "memory: unknown, no sample fell into the rung's first walk"
 	}
 	return &RungMemory{PeakBytes: slices.Max(used), Samples: len(used)}, ""
 }

@@ -14,9 +14,9 @@ const Version = 1
 // none, why. Its JSON is report.json. Spans are in seconds, memory in bytes.
 type Report struct {
 	Version   int           `json:"version"`
-	Simulated bool          `json:"simulated"` // no figure is of a real server
-	Verdict   string        `json:"verdict"`   // the one sentence on top
-	Notices   []string      `json:"notices"`   // what a reader must know before any figure
+	Simulated bool          `json:"simulated,omitempty"` // no figure is of a real server
+	Verdict   string        `json:"verdict"`             // the one sentence on top
+	Notices   []string      `json:"notices"`             // what a reader must know before any figure
 	Run       Header        `json:"run"`
 	Baseline  Baseline      `json:"baseline"`
 	Ladders   []Ladder      `json:"ladders"`

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rung/sinks/record"
 	"rung/spec/plan"
 )
 
@@ -115,6 +116,9 @@ func verdict(rep *Report) string {
 			s += "; " + strings.Join(open, "; ")
 		}
 	}
+	if rep.Run.Status != record.Done && len(do) > 0 {
+		s = "from a run that did not finish: " + s
+	}
 	if rep.Simulated {
 		return "Of a simulated server: " + s + "."
 	}
@@ -135,6 +139,12 @@ func because(l *Ladder) string {
 	}
 	if l.Limit.Bound == BoundLast {
 		why = append(why, "the last rung, and it passed")
+	}
+	if l.Knee.Answer == AtOrBelowFirst && *l.Knee.Best > 1 {
+		why = append(why, "the first rung, and lower ones were not tried")
+	}
+	if l.Knee.Passes == 1 && l.Knee.Best != nil {
+		why = append(why, "one walk up, drift unseen")
 	}
 	if s := l.Knee.Share; s != nil && *s < 0.70 && l.Knee.Answer == Found {
 		why = append(why, "not settled")

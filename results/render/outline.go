@@ -181,7 +181,7 @@ func ladderFigures(l *results.Ladder) []figure {
 func headroomFigure(rep *results.Report) figure {
 	h := rep.Memory.Headroom
 	if h.AvailableBytes == nil {
-		return figure{"headroom", "unknown", safe(h.Reason)}
+		return figure{"headroom", "unknown", safe(strings.TrimPrefix(h.Reason, "headroom unknown: "))}
 	}
 	note := "free at " + safe(h.PeakAt) + ", after reserve and safety"
 	if len(h.NotMeasured) > 0 {
@@ -207,7 +207,7 @@ func ladderBlocks(l *results.Ladder) []block {
 func memoryPairs(rep *results.Report) [][2]string {
 	m := rep.Memory
 	if m.Reason != "" {
-		return [][2]string{{"memory", safe(m.Reason)}, {"headroom", "unknown"}}
+		return [][2]string{{"memory", safe(strings.TrimPrefix(m.Reason, "memory: "))}, {"headroom", "unknown"}}
 	}
 	out := [][2]string{{"device", safe(fmt.Sprintf("%d, %s", m.Device, m.DeviceName))}}
 	if m.Devices > 1 {
@@ -217,7 +217,7 @@ func memoryPairs(rep *results.Report) [][2]string {
 	out = append(out, [2]string{"idle", bytesOr(rep.Baseline.IdleBytes, safe(rep.Baseline.IdleReason))})
 	h := m.Headroom
 	if h.AvailableBytes == nil {
-		return append(out, [2]string{"headroom", safe(h.Reason)})
+		return append(out, [2]string{"headroom", safe(strings.TrimPrefix(h.Reason, "headroom "))})
 	}
 	reserve := bytes(h.ReserveBytes)
 	if h.Extrapolated {

@@ -121,8 +121,8 @@ func TestSimulatedIsSaidEverywhere(t *testing.T) {
 	r := tiny()
 	words := map[string]string{"text": "SIMULATED", "markdown": "SIMULATED", "json": `"simulated": true`, "html": "SIMULATED"}
 	for name, f := range forms() {
-		if strings.Contains(render1(t, f, analyse(r), render.Options{}), words[name]) {
-			t.Errorf("%s of a real run says %s", name, words[name])
+		if strings.Contains(strings.ToLower(render1(t, f, analyse(r), render.Options{})), "simulated") {
+			t.Errorf("%s of a real run says simulated", name)
 		}
 	}
 	r.Manifest.Simulated = true

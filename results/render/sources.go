@@ -70,7 +70,11 @@ func provenance(rep *results.Report) [][2]string {
 	for _, name := range slices.Sorted(maps.Keys(h.Variables)) {
 		add("variable "+name, h.Variables[name])
 	}
-	add("target", strings.TrimSpace(string(h.API)+" "+cmp.Or(h.URL, "(url not recorded)")+" model "+h.Model))
+	url := cmp.Or(h.URL, "url not recorded")
+	if rep.Simulated {
+		url = "the built-in simulated server"
+	}
+	add("target", fmt.Sprintf("%s, %s, model %s", h.API, url, h.Model))
 	add("server", strings.TrimPrefix(server(h), " on "))
 	add("models offered", strings.Join(h.Server.Models, ", "))
 	add("prompts sent as", h.Server.InputForm+inBrackets(tokeniser(h)))

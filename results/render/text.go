@@ -73,6 +73,7 @@ func (p *printer) block(b block) {
 	case b.table != nil:
 		p.table(*b.table)
 	case b.code != "":
+		p.line("")
 		for l := range strings.Lines(b.code) {
 			p.line("  " + strings.TrimRight(l, "\n"))
 		}
