@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/NVIDIA/go-nvml/pkg/dl"
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
 	"rung/sinks/record"
@@ -25,7 +26,6 @@ type device struct {
 	handle  nvml.Device
 	info    record.Device
 	reading []reading
-	memory  string // "v2", "v1" or "": which call gives the memory
 }
 
 // reading fills some columns of a sample by one function of the library.
@@ -41,6 +41,9 @@ func OpenNVML(o Options) (*NVML, error) {
 	var opts []nvml.LibraryOption
 	if o.Library != "" {
 		opts = append(opts, nvml.WithLibraryPath(o.Library))
+	}
+	if err := checkLibrary(o.Library); err != nil {
+		return nil, err
 	}
 	n := &NVML{lib: nvml.New(opts...), has: map[string]bool{}}
 	switch ret := n.lib.Init(); ret {
@@ -59,22 +62,44 @@ func OpenNVML(o Options) (*NVML, error) {
 	return n, nil
 }
 
+// checkLibrary looks up what is called before anything else can be: go-nvml can
+// look a symbol up only after its Init, and that calls one. Its error is nil
+// where there is no library, which Init tells by itself.
+func checkLibrary(path string) error {
+	if path == "" {
+		path = "libnvidia-ml.so.1"
+	}
+	lib := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
+	if lib.Open() != nil {
+		return nil
+	}
+	defer lib.Close() //nolint:errcheck // it is opened again at once
+	if lib.Lookup("nvmlInit_v2") != nil && lib.Lookup("nvmlInit") != nil {
+		return unavailable("the library has no nvmlInit: it is not NVIDIA's")
+	}
+	return nil
+}
+
 func (n *NVML) find(wanted []string) error {
 	if err := n.require("nvmlDeviceGetUUID", "nvmlDeviceGetName"); err != nil {
 		return err
 	}
-	if !n.supports("nvmlDeviceGetCount_v2") && !n.supports("nvmlDeviceGetCount") {
-		return unavailable("the library has no nvmlDeviceGetCount")
+	for _, symbol := range []string{"nvmlDeviceGetCount", "nvmlDeviceGetHandleByIndex"} {
+		if !n.supports(symbol+"_v2") && !n.supports(symbol) {
+			return unavailable("the library has no " + symbol)
+		}
 	}
 	count, ret := n.lib.DeviceGetCount()
 	if ret != nvml.SUCCESS {
 		return unavailable("the devices can't be counted: " + n.text(ret))
 	}
 	var found []record.Device
+	var broken []string // a card that can't be opened must not hide the others
 	for i := range count {
 		h, ret := n.lib.DeviceGetHandleByIndex(i)
 		if ret != nvml.SUCCESS {
-			return unavailable(fmt.Sprintf("device %d can't be opened: %s", i, n.text(ret)))
+			broken = append(broken, fmt.Sprintf("device %d can't be opened: %s", i, n.text(ret)))
+			continue
 		}
 		d := n.open(i, h)
 		found = append(found, d.info)
@@ -83,12 +108,27 @@ func (n *NVML) find(wanted []string) error {
 		}
 	}
 	if lost := missing(wanted, found); len(lost) > 0 {
-		return fmt.Errorf("gpu.devices: no device %s on this machine, which has %d", strings.Join(lost, ", "), count)
+		return fmt.Errorf("gpu.devices: no device %s on this machine, which has %s", strings.Join(lost, ", "), list(found, broken))
 	}
-	if len(n.devices) == 0 {
+	switch {
+	case len(wanted) == 0 && len(broken) > 0: // all were meant
+		return unavailable(strings.Join(broken, "; ") + "; name the devices to sample in gpu.devices")
+	case len(n.devices) == 0:
 		return unavailable("the driver knows no device")
 	}
 	return nil
+}
+
+// list names the devices of a machine, so that one of them can be chosen.
+func list(found []record.Device, broken []string) string {
+	if len(found)+len(broken) == 0 {
+		return "none"
+	}
+	var out []string
+	for _, d := range found {
+		out = append(out, fmt.Sprintf("%d = %s", d.Index, d.UUID))
+	}
+	return strings.Join(append(out, broken...), ", ")
 }
 
 // open learns a device's name and limits and which of the readings it supports.
@@ -121,30 +161,41 @@ func (n *NVML) open(index int, h nvml.Device) device {
 	return d
 }
 
-// probe takes each reading once and keeps those that work.
+// probe takes each reading once and keeps those that the card has. One that it
+// has and can't tell at this moment is kept.
 func (n *NVML) probe(d *device) {
 	var first record.Sample
-	for _, r := range append(memoryReadings(), readings()...) {
-		memory := r.columns[0] == "mem_total_bytes"
-		switch {
-		case memory && d.memory != "":
-			continue // the newer call answered
-		case n.supports(r.symbol) && r.read(d.handle, &first) == nvml.SUCCESS:
-			d.reading = append(d.reading, r)
-			if memory {
-				d.memory = first.MemCall
+	for _, r := range memoryReadings() {
+		if n.supports(r.symbol) && r.read(d.handle, &first) == nvml.SUCCESS {
+			d.reading, d.info.MemTotalBytes = append(d.reading, r), first.MemTotalBytes
+			if first.MemReservedBytes == nil {
+				d.info.Unsupported = append(d.info.Unsupported, "mem_reserved_bytes")
 			}
-		case !memory:
+			break // the newer call answered
+		}
+	}
+	if len(d.reading) == 0 {
+		d.info.Unsupported = append(d.info.Unsupported, "mem_total_bytes", "mem_used_bytes", "mem_free_bytes", "mem_reserved_bytes")
+	}
+	for _, r := range readings() {
+		if n.supports(r.symbol) && !lacks(r.read(d.handle, &first)) {
+			d.reading = append(d.reading, r)
+		} else {
 			d.info.Unsupported = append(d.info.Unsupported, r.columns...)
 		}
 	}
-	d.info.MemTotalBytes = first.MemTotalBytes
-	if d.memory == "" {
-		d.info.Unsupported = append(d.info.Unsupported, "mem_total_bytes", "mem_used_bytes", "mem_free_bytes", "mem_reserved_bytes")
-	} else if first.MemReservedBytes == nil {
-		d.info.Unsupported = append(d.info.Unsupported, "mem_reserved_bytes")
-	}
 	slices.Sort(d.info.Unsupported)
+}
+
+// lacks says whether a code means that a card or driver never has a reading.
+func lacks(ret nvml.Return) bool {
+	switch ret {
+	case nvml.ERROR_NOT_SUPPORTED, nvml.ERROR_FUNCTION_NOT_FOUND, nvml.ERROR_NO_PERMISSION, nvml.ERROR_INVALID_ARGUMENT,
+		nvml.ERROR_NOT_FOUND, nvml.ERROR_ARGUMENT_VERSION_MISMATCH, nvml.ERROR_DEPRECATED:
+		return true
+	default:
+		return false
+	}
 }
 
 // supports looks a function up, once.
