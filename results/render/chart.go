@@ -86,6 +86,10 @@ type chart struct {
 	xs scale
 }
 
+// roomForWords is the distance of two rungs from which on the names of their marks
+// do not touch.
+const roomForWords = 50
+
 // newChart draws what both pictures share: the shaded region from the edge on,
 // the axis of the rungs and their marks.
 func newChart(l *results.Ladder, f frame, id string) *chart {
@@ -96,14 +100,16 @@ func newChart(l *results.Ladder, f frame, id string) *chart {
 	}
 	c.xs = rungScale(append(values, l.NotWalked...), f.x0(), f.x1())
 	c.edge(id)
-	last := math.Inf(-1)
+	last, labelled := math.Inf(-1), math.Inf(-1)
 	for _, v := range values {
 		x := c.xs.at(v)
+		c.words = c.words && x-last >= roomForWords
 		c.line(x, c.y0(), x, c.y0()+4, "tick")
-		if x-last >= 24 { // labels that would touch are left out
+		if x-labelled >= 24 { // labels that would touch are left out
 			c.text(x, c.y0()+18, "middle", "label", value(v))
-			last = x
+			labelled = x
 		}
+		last = x
 	}
 	c.text((c.x0()+c.x1())/2, c.frame.h-10, "middle", "axis", axisName(l))
 	return c
@@ -159,9 +165,15 @@ func (c *chart) grid(s scale, ticks []float64, side int, class, name string, lab
 
 // marks draws the marks above the plot, each with a line down to its rung.
 func (c *chart) marks() {
+	const apart, row = 14.0, 14.0
+	last, top := math.Inf(-1), 0.0
 	for _, r := range c.l.Rungs {
 		x, y := c.xs.at(r.Value), c.y1()-9
 		if len(r.Marks) > 0 {
+			if x-last < apart { // too near: above those of the rung before
+				y = top
+			}
+			last = x
 			c.line(x, c.y1()-3, x, c.y0(), "guide guide-"+string(r.Marks[0]))
 		}
 		for _, m := range r.Marks {
@@ -174,8 +186,9 @@ func (c *chart) marks() {
 				c.path(shape(lookOf(m).shape, x, y-2, 4.5), "mark-"+string(m))
 			}
 			c.add(`</g>`)
-			y -= 14
+			y -= row
 		}
+		top = y
 	}
 }
 
