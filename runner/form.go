@@ -2,7 +2,9 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 
 	"rung/runner/prompt"
 	"rung/runner/target"
@@ -52,7 +54,7 @@ func (m *material) body(ctx context.Context, c *target.Client, shape plan.Shape,
 // where the API takes them, text aligned by the tokenise endpoint, text aligned
 // by the usage of answers.
 func (p *Prepared) findForm(ctx context.Context, u use, d target.Dialect, vocabulary int) (*material, error) {
-	text := string(p.cfg.Texts[u.prompt.TextHash])
+	text := cutText(string(p.cfg.Texts[u.prompt.TextHash]))
 	shape := u.shapes[0]
 	shape.Batch, shape.InputTokens = 1, u.shortest()
 	if p.cfg.Plan.Target.API == plan.OpenAIChat {
@@ -75,12 +77,11 @@ func (p *Prepared) findForm(ctx context.Context, u use, d target.Dialect, vocabu
 // idMaterial tokenises the text and learns the special tokens. It is nil where a
 // text was declared that no endpoint can tokenise: then only text will do.
 func (p *Prepared) idMaterial(ctx context.Context, d target.Dialect, vocabulary int, text string) (*prompt.IDs, error) {
-	m := &prompt.IDs{Vocabulary: vocabulary}
 	if d == target.NoDialect {
 		if text != "" {
 			return nil, nil //nolint:nilnil // "not by ids" is an answer, not a failure
 		}
-		return m, nil
+		return prompt.NewIDs(nil, nil, nil, vocabulary), nil
 	}
 	const sample = "hello world"
 	with, err := p.client.Tokenise(ctx, d, sample, true)
@@ -91,17 +92,18 @@ func (p *Prepared) idMaterial(ctx context.Context, d target.Dialect, vocabulary 
 	if err != nil {
 		return nil, err
 	}
-	if prefix, suffix, ok := prompt.SplitSpecials(with, bare); ok {
-		m.Prefix, m.Suffix = prefix, suffix
-	}
+	prefix, suffix, _ := prompt.SplitSpecials(with, bare)
 	if text == "" {
-		return m, nil
+		return prompt.NewIDs(prefix, suffix, nil, vocabulary), nil
 	}
-	m.Corpus, err = p.client.Tokenise(ctx, d, cutText(text), false)
-	if err == nil && len(m.Corpus) == 0 {
-		err = fmt.Errorf("the server finds no token in the text file")
+	corpus, err := p.client.Tokenise(ctx, d, text, false)
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	if len(corpus) == 0 {
+		return nil, errors.New("the server finds no token in the text file")
+	}
+	return prompt.NewIDs(prefix, suffix, corpus, vocabulary), nil
 }
 
 // cutText bounds a text without cutting a rune.
@@ -128,9 +130,7 @@ func (p *Prepared) confirmIDs(ctx context.Context, pr plan.Prompt, shape plan.Sh
 	row := p.probe(ctx, pr, shape, body, shape.InputTokens)
 	switch row.Outcome {
 	case record.OK:
-		if row.InputTokens == nil {
-			p.warnings = append(p.warnings, "the server gives no usage: that the input tokens are as planned is not confirmed")
-		}
+		p.checkUsage(row)
 		return true, nil
 	case record.TokenMismatch, record.ClientError, record.BadResponse, record.ServerError:
 		if row.Status != nil && (*row.Status == 401 || *row.Status == 403 || *row.Status == 404) {
@@ -160,11 +160,11 @@ func (p *Prepared) confirmText(ctx context.Context, pr plan.Prompt, shape plan.S
 		row := p.probe(ctx, pr, shape, body, shape.InputTokens)
 		switch {
 		case row.Outcome == record.OK:
+			p.checkUsage(row)
 			p.checkOutput(row)
 			return m, nil
-		case m.exact && row.Outcome == record.ClientError && row.Status != nil && *row.Status == 400:
+		case p.refusesExact(m, row):
 			m.exact = false
-			p.warnings = append(p.warnings, "the server refuses ignore_eos and min_tokens: outputs are of at most the asked length")
 		case row.Outcome == record.TokenMismatch:
 			return nil, fmt.Errorf("%w: %s", errNoExactLength, row.Error)
 		default:
@@ -172,6 +172,22 @@ func (p *Prepared) confirmText(ctx context.Context, pr plan.Prompt, shape plan.S
 		}
 	}
 	return nil, errNoExactLength
+}
+
+// refusesExact says whether the server may have refused a chat for asking for an
+// exact length, and warns of it: then the same is asked without.
+func (p *Prepared) refusesExact(m *material, r record.Request) bool {
+	if !m.exact || r.Outcome != record.ClientError || r.Status == nil || (*r.Status != http.StatusBadRequest && *r.Status != http.StatusUnprocessableEntity) {
+		return false
+	}
+	p.warnings = append(p.warnings, "the server refuses ignore_eos and min_tokens: outputs are of at most the asked length")
+	return true
+}
+
+func (p *Prepared) checkUsage(r record.Request) {
+	if r.InputTokens == nil {
+		p.warnings = append(p.warnings, "the server gives no usage: that the input tokens are as planned is not confirmed")
+	}
 }
 
 func (p *Prepared) checkOutput(r record.Request) {
@@ -210,7 +226,10 @@ func (p *Prepared) setCounter(ctx context.Context, pr plan.Prompt, shape plan.Sh
 // calibrate learns from the usage of two answers what the server adds to a text
 // of plain words, and refuses a server in which a word is not one token.
 func (p *Prepared) calibrate(ctx context.Context, pr plan.Prompt, shape plan.Shape, m *material) error {
-	m.texts.Pieces = nil // only plain words can be counted without a tokeniser
+	if len(m.texts.Pieces) > 0 { // only plain words can be counted without a tokeniser
+		m.texts.Pieces = nil
+		p.warnings = append(p.warnings, fmt.Sprintf("prompt %q: its text file is not used: the server has no tokenise endpoint, and only built-in words can be counted by its usage", pr.Name))
+	}
 	m.texts.Count = func(_ context.Context, text string) (int, error) { return len(prompt.Split(text)), nil }
 	var counts [2]int
 	lengths := [2]int{8, 16}
@@ -222,7 +241,7 @@ func (p *Prepared) calibrate(ctx context.Context, pr plan.Prompt, shape plan.Sha
 			return err
 		}
 		row := p.probe(ctx, pr, s, body, 0)
-		if row.Outcome == record.ClientError && m.exact {
+		if p.refusesExact(m, row) {
 			m.exact = false
 			return p.calibrate(ctx, pr, shape, m)
 		}

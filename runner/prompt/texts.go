@@ -19,11 +19,8 @@ type Texts struct {
 	Overhead int // tokens of an input beside its text
 }
 
-// filler adds one token in every tokeniser met so far.
-const filler = " a"
-
-// tries bounds the counts for one input.
-const tries = 40
+// cuts bounds the counts that look for the piece at which a text is cut.
+const cuts = 40
 
 // Least is the smallest length, in tokens.
 func (m Texts) Least() int { return m.Overhead + 1 }
@@ -35,13 +32,11 @@ func (m Texts) Input(ctx context.Context, seed [32]byte, n int) (string, error) 
 	if n < m.Least() {
 		return "", fmt.Errorf("a prompt of %d tokens is too short: with what the server adds the least is %d", n, m.Least())
 	}
-	r := rand.New(rand.NewChaCha8(seed))
-	pieces := m.pieces(r, n)
-	low, high := 0, len(pieces)+1 // pieces that are known to fit, and known not to
-	lowCount := m.Overhead
+	pieces := m.pieces(rand.New(rand.NewChaCha8(seed)), n)
+	low, high := bound{0, m.Overhead}, bound{len(pieces) + 1, 0} // known to fit, and known not to
 	k := min(len(pieces), max(1, n-m.Overhead))
-	for range tries {
-		text := strings.TrimLeft(strings.Join(pieces[:k], ""), " ")
+	for try := range cuts {
+		text := join(pieces[:k])
 		c, err := m.Count(ctx, text)
 		if err != nil {
 			return "", err
@@ -50,44 +45,41 @@ func (m Texts) Input(ctx context.Context, seed [32]byte, n int) (string, error) 
 		case c == n:
 			return text, nil
 		case c > n:
-			high = k
+			high = bound{k, c}
 		default:
-			low, lowCount = k, c
+			low = bound{k, c}
 		}
-		if high-low <= 1 {
+		if high.pieces-low.pieces <= 1 {
 			break
 		}
-		k = guess(low, high, lowCount-m.Overhead, n-m.Overhead)
+		k = guess(low, high, n, try)
 	}
-	return m.fill(ctx, strings.TrimLeft(strings.Join(pieces[:low], ""), " "), n)
+	next := ""
+	if low.pieces < len(pieces) {
+		next = pieces[low.pieces]
+	}
+	return m.fill(ctx, join(pieces[:low.pieces]), next, n)
 }
 
-// guess takes the next number of pieces to try, by the tokens a piece had so far.
-func guess(low, high, have, want int) int {
-	k := (low + high) / 2
-	if low > 0 && have > 0 {
-		k = low * want / have
+// bound is a number of pieces and the tokens that they had; 0 where not counted.
+type bound struct{ pieces, tokens int }
+
+// guess takes the next number of pieces to try: where the line through the two
+// bounds meets the tokens wanted or, each third time, half way, since pieces are
+// not all alike and a line may creep.
+func guess(low, high bound, want, try int) int {
+	k := (low.pieces + high.pieces) / 2
+	switch {
+	case try%3 == 2:
+	case high.tokens > low.tokens:
+		k = low.pieces + (high.pieces-low.pieces)*(want-low.tokens)/(high.tokens-low.tokens)
+	case low.pieces > 0 && low.tokens > 0:
+		k = low.pieces * want / low.tokens
 	}
-	return min(max(k, low+1), high-1)
+	return min(max(k, low.pieces+1), high.pieces-1)
 }
 
-// fill adds single tokens until the count is met.
-func (m Texts) fill(ctx context.Context, text string, n int) (string, error) {
-	for range tries {
-		c, err := m.Count(ctx, text)
-		if err != nil {
-			return "", err
-		}
-		switch {
-		case c == n:
-			return text, nil
-		case c > n:
-			return "", fmt.Errorf("no text of exactly %d tokens was found: the server counts %d and then more; try another length or text", n, c)
-		}
-		text = strings.TrimLeft(text+strings.Repeat(filler, n-c), " ")
-	}
-	return "", fmt.Errorf("no text of exactly %d tokens was found in %d tries; try another length or text", n, tries)
-}
+func join(pieces []string) string { return strings.TrimLeft(strings.Join(pieces, ""), " ") }
 
 // pieces draws the words that make the input its own, then enough of the corpus.
 func (m Texts) pieces(r *rand.Rand, n int) []string {
