@@ -164,6 +164,20 @@ func TestCase64PreallocatedMemory(t *testing.T) {
 	has(t, "headroom", h.Reason, "took its memory up front")
 }
 
+// What the probes took before the idle time is not what the model holds by itself.
+func TestIdleIsBeforeTheProbes(t *testing.T) {
+	run := resultstest.Small().Run()
+	before := run.Samples[0]
+	used := *before.MemUsedBytes - resultstest.GiB
+	before.Place, before.TS, before.MemUsedBytes = record.Place{Phase: record.Probe}, 0, &used
+	after := results.Analyse(run, run.Plan.Analysis).Baseline.IdleBytes
+	run.Samples = append(run.Samples, before)
+	b := results.Analyse(run, run.Plan.Analysis).Baseline
+	if b.IdleBytes == nil || *b.IdleBytes != used || b.IdleProbedBytes == nil || *b.IdleProbedBytes != *after {
+		t.Errorf("idle %v, after the probes %v; want %d and %d", b.IdleBytes, b.IdleProbedBytes, used, *after)
+	}
+}
+
 func TestMemoryThatFollowsNoLoad(t *testing.T) {
 	o := resultstest.Small()
 	o.Used = func(plan.Shape) int64 { return 4 * resultstest.GiB }

@@ -114,7 +114,9 @@ func (m memory) used(from, to float64, at func(record.Place) bool) []int64 {
 
 func anywhere(record.Place) bool { return true }
 
-// baseline fills in what the loaded model holds while nothing is sent.
+// baseline fills in what the loaded model holds by itself: the memory before the
+// first request, where that was read and is below the idle time's. The probes come
+// before the idle time, and a growing allocator keeps what they took.
 func (m *memory) baseline(b *Baseline, reason string) {
 	if reason != "" {
 		b.IdleReason = reason
@@ -133,6 +135,10 @@ func (m *memory) baseline(b *Baseline, reason string) {
 	}
 	slices.Sort(used)
 	b.IdleBytes = &used[len(used)/2]
+	probing := func(p record.Place) bool { return p.Phase == record.Probe }
+	if before := m.used(math.Inf(-1), from, probing); len(before) > 0 && before[0] < *b.IdleBytes {
+		b.IdleBytes, b.IdleProbedBytes = &before[0], b.IdleBytes
+	}
 	m.idle = b.IdleBytes
 }
 

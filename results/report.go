@@ -75,9 +75,13 @@ type Baseline struct {
 	SPer1000Completion *float64 `json:"s_per_1000_completion_tokens,omitempty"` // of output alone
 	TokensReason       string   `json:"tokens_reason,omitempty"`                // why a figure is missing
 
-	IdleBytes   *int64 `json:"idle_bytes,omitempty"` // median of the samples while nothing was sent
-	IdleSamples int    `json:"idle_samples"`
-	IdleReason  string `json:"idle_reason,omitempty"`
+	// IdleBytes is what the loaded model holds by itself: the median of the idle
+	// time, or the reading before the first request where that is less. Then
+	// IdleProbedBytes is the median, which has in it what the probes took.
+	IdleBytes       *int64 `json:"idle_bytes,omitempty"`
+	IdleProbedBytes *int64 `json:"idle_probed_bytes,omitempty"`
+	IdleSamples     int    `json:"idle_samples"` // in the idle time
+	IdleReason      string `json:"idle_reason,omitempty"`
 }
 
 // Ladder is one ladder and all that it shows.

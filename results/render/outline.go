@@ -268,6 +268,10 @@ func baselinePairs(rep *results.Report) [][2]string {
 	idle := safe(b.IdleReason)
 	if b.IdleBytes != nil {
 		idle = fmt.Sprintf("%s, median of %s", bytes(*b.IdleBytes), plural(b.IdleSamples, "sample", "samples"))
+		if b.IdleProbedBytes != nil {
+			idle = fmt.Sprintf("%s before the first request; %s after the probes, median of %s",
+				bytes(*b.IdleBytes), bytes(*b.IdleProbedBytes), plural(b.IdleSamples, "sample", "samples"))
+		}
 	}
 	return append(out, [2]string{"idle memory", cmp.Or(idle, unknown)})
 }
