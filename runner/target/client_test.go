@@ -133,7 +133,8 @@ func TestTimeoutStages(t *testing.T) {
 }
 
 func TestDiscover(t *testing.T) {
-	refused, err := net.Listen("tcp", "127.0.0.1:0")
+	var lc net.ListenConfig
+	refused, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
