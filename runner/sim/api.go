@@ -32,7 +32,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, map[string]string{"status": "ok", "server": "simulated"})
 	})
-	return mux
+	return s.counted(mux)
 }
 
 func answer(w http.ResponseWriter, status int, v any) {
@@ -68,13 +68,26 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, work func(context
 		out = map[string]any{"error": map[string]any{
 			"message": err.Error(), "type": http.StatusText(entry.Status), "param": nil, "code": entry.Status}}
 	}
+	if r.Context().Err() != nil {
+		entry.Status = statusClientGone
+	}
 	s.log.add(entry)
+	if entry.Status == statusClientGone {
+		panic(http.ErrAbortHandler) // no answer: it would be taken for one of the model's
+	}
 	answer(w, entry.Status, out)
 }
+
+// statusClientGone stands in the log where a client left or the server closed
+// before the answer; the figure is nginx's.
+const statusClientGone = 499
 
 func statusOf(err error) int {
 	if f, ok := errors.AsType[failure](err); ok {
 		return f.status
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge
 	}
 	return http.StatusInternalServerError
 }

@@ -78,7 +78,7 @@ func (e *engine) forward(ctx context.Context, batch []*job) {
 	}
 	err := e.card.begin(tokens)
 	if err == nil {
-		sleep(ctx, e.noisy(e.p.Overhead.D()+max(e.p.Floor.D(), time.Duration(tokens)*e.p.PerToken.D()), batch[0].digest))
+		sleep(ctx, e.noisy(forwardTime(e.p, tokens), batch[0].digest))
 		e.card.end(tokens)
 	}
 	for _, j := range batch {
@@ -86,7 +86,8 @@ func (e *engine) forward(ctx context.Context, batch []*job) {
 	}
 }
 
-// embed waits for a forward that has the request in it.
+// embed waits for a forward that has the request in it. Work that was begun or
+// waits is done even where its client has left.
 func (e *engine) embed(ctx context.Context, j *job) error {
 	select {
 	case e.queue <- j:
@@ -113,9 +114,19 @@ func (e *engine) chat(ctx context.Context, j *job, output int) error {
 		return err
 	}
 	defer e.card.end(j.tokens + output)
-	prefill := e.p.Overhead.D() + max(e.p.Floor.D(), time.Duration(j.tokens)*e.p.PerToken.D())
-	sleep(ctx, e.noisy(prefill+time.Duration(output)*e.p.PerOutputToken.D(), j.digest))
+	sleep(ctx, e.noisy(chatTime(e.p, j.tokens, output), j.digest))
 	return ctx.Err()
+}
+
+// forwardTime is the model's time for one forward over so many tokens, without
+// its noise.
+func forwardTime(p plan.Simulator, tokens int) time.Duration {
+	return p.Overhead.D() + max(p.Floor.D(), time.Duration(tokens)*p.PerToken.D())
+}
+
+// chatTime is the same for one chat on its slot.
+func chatTime(p plan.Simulator, input, output int) time.Duration {
+	return forwardTime(p, input) + time.Duration(output)*p.PerOutputToken.D()
 }
 
 // noisy multiplies a time by a log-normal factor of mean 1 whose coefficient of

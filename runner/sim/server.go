@@ -31,6 +31,10 @@ type Server struct {
 	ln     net.Listener
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	closing bool
+	serving sync.WaitGroup // requests that are being answered
 }
 
 // Start serves on addr, which must be a loopback address ("127.0.0.1:0" takes a
@@ -67,6 +71,7 @@ func Serve(ctx context.Context, ln net.Listener, cfg Config) *Server {
 		ReadHeaderTimeout: 30 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
+	context.AfterFunc(ctx, func() { _ = s.http.Close() }) // its error is Close's to tell
 	s.wg.Go(func() { s.engine.run(ctx) })
 	s.wg.Go(func() { _ = s.http.Serve(ln) }) // ends with http.ErrServerClosed
 	return s
@@ -78,11 +83,34 @@ func (s *Server) URL() string { return "http://" + s.ln.Addr().String() }
 // Card is the server's GPU.
 func (s *Server) Card() *Card { return s.card }
 
-// Close ends the server and waits for its goroutines.
+// counted keeps count of the requests that are being answered, so that none is
+// left when Close returns: the log is whole then.
+func (s *Server) counted(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		closing := s.closing
+		if !closing {
+			s.serving.Add(1)
+		}
+		s.mu.Unlock()
+		if closing {
+			panic(http.ErrAbortHandler)
+		}
+		defer s.serving.Done()
+		h.ServeHTTP(w, r)
+	})
+}
+
+// Close ends the server and waits for its goroutines. What was not answered yet
+// gets no answer.
 func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
 	s.cancel()
 	err := s.http.Close()
 	s.wg.Wait()
+	s.serving.Wait()
 	if err != nil {
 		return fmt.Errorf("simulated server: %w", err)
 	}
