@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 
 	"rung/sinks/record"
@@ -37,10 +38,12 @@ func (r *run) ladder(l plan.Ladder) error {
 
 func (r *run) whyEnded(w *walk, err error) string {
 	switch {
-	case err != nil:
+	case errors.Is(err, ErrServerGone):
 		return err.Error()
 	case r.stopped():
 		return "interrupted"
+	case err != nil:
+		return err.Error()
 	case w.edge < len(w.l.Rungs):
 		return fmt.Sprintf("edge at %g", w.l.Rungs[w.edge].Value)
 	default:
@@ -83,17 +86,21 @@ func (r *run) rung(w *walk, pass plan.Pass, i int) error {
 	}
 	v := visit{prompt: w.l.Prompt, shape: rung.Shape, requests: rung.Requests, reruns: w.l.Reruns, stop: w.l.Stop}
 	for round := range rung.Rounds {
-		place.Round = round
 		if r.stopped() {
 			return nil
 		}
-		res, err := r.round(place, v)
+		at := place // the rung's own place stays as it began
+		at.Round = round
+		res, err := r.round(at, v)
 		if err != nil {
 			return err
 		}
 		w.count(i, res.rows)
 		if reason := w.l.Stop.Edge(w.tallies[i]); reason != "" {
-			return r.edge(w, place, v, reason, res.rows)
+			return r.edge(w, at, v, reason, res.rows)
+		}
+		if err := r.checkAlive(res.rows); err != nil { // no rule need say that a dead server ends the run
+			return err
 		}
 	}
 	return nil

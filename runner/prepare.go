@@ -21,6 +21,7 @@ type Config struct {
 	Secrets plan.Secrets
 	Texts   map[string][]byte // text files, by plan.Prompt.TextHash
 	Sampler Sampler           // nil: no GPU is sampled
+	Dial    target.Dial       // nil: the network; for tests in virtual time
 }
 
 // Prepared is a run that can begin: the server answered, and for each prompt a
@@ -33,7 +34,10 @@ type Prepared struct {
 	server    record.Server
 	warnings  []string
 	probes    []record.Request
+	untouched []record.Sample // of the card before the first request
 	dims      *dimension
+
+	alivePause time.Duration // between two questions to a server that broke off
 }
 
 // Server is what the target said of itself.
@@ -56,7 +60,10 @@ func Prepare(ctx context.Context, cfg Config) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prepared{cfg: cfg, client: client, clock: clock{time.Now()}, materials: map[string]*material{}, dims: &dimension{}}
+	if cfg.Dial != nil {
+		client.DialBy(cfg.Dial)
+	}
+	p := &Prepared{cfg: cfg, client: client, clock: clock{time.Now()}, materials: map[string]*material{}, dims: &dimension{}, alivePause: alivePause}
 	if err := p.prepare(ctx); err != nil {
 		client.Close()
 		return nil, err
@@ -70,6 +77,9 @@ func (p *Prepared) prepare(ctx context.Context) error {
 		return err
 	}
 	p.server = d.Server
+	if err := p.sampleUntouched(); err != nil {
+		return err
+	}
 	if !d.ListsModel {
 		p.warnings = append(p.warnings, "the server has no /v1/models: whether it serves the model that the spec names is not known")
 	}
@@ -87,6 +97,24 @@ func (p *Prepared) prepare(ctx context.Context) error {
 		p.materials[name] = m
 	}
 	p.limits(uses)
+	return nil
+}
+
+// sampleUntouched reads the card before anything was sent: what the probes take a
+// growing allocator keeps, so that later nothing shows what the model holds alone.
+func (p *Prepared) sampleUntouched() error {
+	if p.cfg.Sampler == nil {
+		return nil
+	}
+	now := time.Now()
+	samples, err := p.cfg.Sampler.Sample()
+	if err != nil {
+		return fmt.Errorf("the GPU can't be sampled: %w", err)
+	}
+	for _, s := range samples {
+		s.Place, s.Time, s.TS, s.Forced = record.Place{Phase: record.Probe}, now, p.clock.at(now), true
+		p.untouched = append(p.untouched, s)
+	}
 	return nil
 }
 

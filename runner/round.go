@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"runtime"
 	"slices"
 	"sync"
@@ -24,14 +26,19 @@ type result struct {
 	cut  bool             // an outcome stopped the sending
 }
 
+// sent is one reply on its way from who sends to who reads. answer is set where
+// it had to be read at once.
+type sent struct {
+	index  int
+	reply  target.Reply
+	answer *target.Answer
+}
+
 // closedLoop sends the calls with shape.InFlight of them in flight until all are
-// sent, an outcome trips, or the drain context ends. It returns when the last has
-// come back. Answers are read by other goroutines than those that send.
+// sent, an outcome trips, or the run is to stop. It returns when the last has come
+// back. Answers are read by other goroutines than those that send, but for those
+// that look like failures: what one of them trips must not depend on who is first.
 func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, trips func(record.Outcome) bool) result {
-	type sent struct {
-		index int
-		reply target.Reply
-	}
 	rows := make([]*record.Request, len(calls))
 	replies := make(chan sent, max(1, shape.InFlight))
 	var next atomic.Int64
@@ -44,16 +51,19 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 	for range max(1, runtime.GOMAXPROCS(0)/2) {
 		readers.Go(func() {
 			for s := range replies {
-				row := r.row(place, s.index, shape, calls[s.index], s.reply, r.client.Read(s.reply, want))
+				if s.answer == nil {
+					a := r.read(s.reply, want)
+					s.answer = &a
+				}
+				row := r.row(place, s.index, shape, calls[s.index], s.reply, *s.answer)
 				if trips(row.Outcome) {
 					cut.Store(true)
 				}
 				rows[s.index] = &row
 				mu.Lock()
 				ended++
-				n := ended
+				r.tick(row, ended, len(calls))
 				mu.Unlock()
-				r.tick(row, n, len(calls))
 			}
 		})
 	}
@@ -65,7 +75,15 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 				if i >= len(calls) {
 					return
 				}
-				replies <- sent{i, r.client.Send(r.abort, calls[i].body)}
+				s := sent{index: i, reply: r.client.Send(r.abort, calls[i].body)}
+				if looksFailed(s.reply) {
+					a := r.read(s.reply, want)
+					s.answer = &a
+					if trips(a.Outcome) {
+						cut.Store(true)
+					}
+				}
+				replies <- s
 			}
 		})
 	}
@@ -73,6 +91,25 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 	close(replies)
 	readers.Wait()
 	return result{rows: compact(rows), cut: cut.Load()}
+}
+
+// smallAnswer bounds what is searched for an error behind a status of 200.
+const smallAnswer = 4 << 10
+
+// looksFailed says whether a reply is to be read before more is sent. It is
+// cheap: a success is never read here.
+func looksFailed(r target.Reply) bool {
+	return r.Err != nil || r.Status != http.StatusOK || len(r.Body) <= smallAnswer && bytes.Contains(r.Body, []byte(`"error"`))
+}
+
+// read decides what a reply is. What broke because the run was given up is
+// cancelled, whichever end of the connection noticed first.
+func (r *run) read(reply target.Reply, want target.Want) target.Answer {
+	a := r.client.Read(reply, want)
+	if reply.Err != nil && r.abort.Err() != nil {
+		a.Outcome = record.Cancelled
+	}
+	return a
 }
 
 func compact(rows []*record.Request) []record.Request {
@@ -88,7 +125,7 @@ func compact(rows []*record.Request) []record.Request {
 // admit says why a round must not count, or "" where it does. planned is the
 // number of requests that the round was to have.
 func (r *run) admit(res result, shape plan.Shape, planned int) string {
-	if r.stopped() && len(res.rows) < planned {
+	if r.stopped() && (len(res.rows) < planned && !res.cut || has(res.rows, record.Cancelled)) {
 		return "interrupted"
 	}
 	if reason := refuseBy(res.rows, record.TokenMismatch, "input tokens off the plan"); reason != "" {
@@ -104,6 +141,10 @@ func (r *run) admit(res result, shape plan.Shape, planned int) string {
 		return fmt.Sprintf("client_limited: %.2f in flight on average, asked were %d", mean, shape.InFlight)
 	}
 	return ""
+}
+
+func has(rows []record.Request, o record.Outcome) bool {
+	return slices.ContainsFunc(rows, func(row record.Request) bool { return row.Outcome == o })
 }
 
 func refuseBy(rows []record.Request, o record.Outcome, words string) string {
@@ -149,7 +190,14 @@ func (r *run) calls(ctx context.Context, place record.Place, pr plan.Prompt, sha
 	out := make([]call, n)
 	for i := range out {
 		key := plan.Key{Phase: string(place.Phase), Ladder: place.Ladder, Pass: place.Pass, Rung: place.Rung, Round: place.Round, Attempt: place.Attempt, Index: i}
-		body, err := m.body(ctx, r.client, shape, func(input int) [32]byte { return r.cfg.Plan.Draw(key, input) })
+		draw := func(input int) [32]byte { return r.cfg.Plan.Draw(key, input) }
+		body, err := m.body(ctx, r.client, shape, draw)
+		if err != nil && !r.stopped() { // the server counts texts: it may be gone, or have been for a moment
+			if err := r.awaitServer(); err != nil {
+				return nil, err
+			}
+			body, err = m.body(ctx, r.client, shape, draw)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("prompt %q: %w", pr.Name, err)
 		}

@@ -29,7 +29,8 @@ type dimension struct {
 	n  int
 }
 
-// check says what is wrong with an answer's dimension, or "".
+// check says what is wrong with a success's dimension, or "". The first one sets
+// it; 0 is an answer without vectors.
 func (d *dimension) check(n int) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -44,8 +45,10 @@ func (d *dimension) check(n int) string {
 
 // row puts a reply and what was read in it on the run's clock.
 func (p *Prepared) row(place record.Place, index int, shape plan.Shape, c call, r target.Reply, a target.Answer) record.Request {
-	if why := p.dims.check(a.Dimensions); why != "" && a.Outcome == record.OK {
-		a.Outcome, a.Error = record.BadResponse, why
+	if a.Outcome == record.OK { // what failed must not set the dimension for the run
+		if why := p.dims.check(a.Dimensions); why != "" {
+			a.Outcome, a.Error = record.BadResponse, why
+		}
 	}
 	row := record.Request{
 		Place: place, ID: c.id, Index: index,

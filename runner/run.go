@@ -43,6 +43,9 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 	r := &run{Prepared: p, drain: drain, abort: abort, emit: emit, cooled: true}
 	r.at(record.Place{})
 	r.sampling = newSampling(r, p.cfg.Sampler, p.cfg.Plan.GPU.Interval.D())
+	for i := range p.untouched {
+		r.send(record.Item{Sample: &p.untouched[i]})
+	}
 	for i := range p.probes {
 		r.send(record.Item{Request: &p.probes[i]})
 	}
@@ -53,7 +56,7 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 	r.sampling.start()
 	err := r.all()
 	r.sampling.stop()
-	s := Summary{Interrupted: drain.Err() != nil, LateSamples: r.sampling.late, GPULost: r.sampling.lost}
+	s := Summary{Interrupted: r.stopped(), LateSamples: r.sampling.late, GPULost: r.sampling.lost}
 	if s.Interrupted {
 		r.event(record.Interrupted, record.Place{}, nil)
 		if errors.Is(err, context.Canceled) {
@@ -69,15 +72,17 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 }
 
 func (r *run) all() error {
+	var gone error
 	if b := r.cfg.Cell.Baseline; b != nil {
-		if err := r.baseline(*b); err != nil {
+		if err := r.baseline(*b); errors.Is(err, ErrServerGone) {
+			gone = err
+		} else if err != nil {
 			return err
 		}
 	}
-	var gone error
 	for _, l := range r.cfg.Cell.Ladders {
 		if r.stopped() {
-			return nil
+			return gone
 		}
 		if gone != nil {
 			r.event(record.LadderEnd, record.Place{Phase: record.Measure, Ladder: l.Name}, func(e *record.Event) { e.Reason = "server_gone" })
@@ -97,19 +102,28 @@ func (r *run) baseline(b plan.Baseline) error {
 	place := record.Place{Phase: record.Baseline}
 	r.at(place)
 	r.event(record.PhaseBegin, place, nil)
+	defer func() {
+		r.event(record.PhaseEnd, place, nil)
+		r.at(record.Place{})
+	}()
 	r.event(record.IdleBegin, place, nil)
 	pause(r.drain, b.Idle.D())
 	r.sampling.force()
 	r.event(record.IdleEnd, place, nil)
+	if r.stopped() {
+		return nil
+	}
 	if err := r.warmup(place, b.Prompt, b.Shape, b.Warmup); err != nil {
 		return err
+	}
+	if r.stopped() {
+		return nil
 	}
 	v := visit{prompt: b.Prompt, shape: b.Shape, requests: b.Requests, reruns: baselineReruns}
 	res, err := r.round(place, v)
 	if err != nil {
 		return err
 	}
-	r.event(record.PhaseEnd, place, nil)
 	return r.checkAlive(res.rows)
 }
 
@@ -119,7 +133,7 @@ const baselineReruns = 3
 // warmup sends requests at the shape that follows: recorded, never counted.
 func (r *run) warmup(at record.Place, pr plan.Prompt, shape plan.Shape, n int) error {
 	at.Phase = record.Warmup
-	calls, err := r.calls(r.abort, at, pr, shape, n)
+	calls, err := r.calls(r.drain, at, pr, shape, n)
 	if err != nil {
 		return err
 	}
@@ -144,7 +158,7 @@ type visit struct {
 func (r *run) round(place record.Place, v visit) (all result, err error) {
 	for attempt := range v.reruns + 1 {
 		place.Attempt = attempt
-		calls, err := r.calls(r.abort, place, v.prompt, v.shape, v.requests)
+		calls, err := r.calls(r.drain, place, v.prompt, v.shape, v.requests)
 		if err != nil {
 			return all, err
 		}
@@ -193,35 +207,45 @@ func (r *run) roundEnd(place record.Place, res result, reason string) {
 	})
 }
 
-// alive is how often and how far apart a server that broke off is asked again.
+// How often a server that broke off is asked again, how far apart, and how long
+// it has for an answer: one that only takes connections is gone too.
 const (
-	aliveTries = 5
-	alivePause = time.Second
+	aliveTries   = 5
+	alivePause   = time.Second
+	aliveTimeout = 5 * time.Second
 )
 
 // checkAlive asks a server that broke connections whether it is still there. It
 // is ErrServerGone where it stays away.
 func (r *run) checkAlive(rows []record.Request) error {
-	broke := false
-	for _, row := range rows {
-		broke = broke || row.Outcome == record.Reset || row.Outcome == record.Refused
-	}
-	if !broke {
+	if !has(rows, record.Reset) && !has(rows, record.Refused) {
 		return nil
 	}
+	return r.awaitServer()
+}
+
+// awaitServer asks the server a few times. It is nil as soon as it answers, or
+// where the run is to stop.
+func (r *run) awaitServer() error {
 	for i := range aliveTries {
-		if i > 0 && !pause(r.drain, alivePause) {
+		if i > 0 && !pause(r.drain, r.alivePause) {
 			return nil
 		}
-		if r.client.Alive(r.abort) {
+		if r.alive() || r.stopped() {
 			return nil
 		}
 	}
 	return fmt.Errorf("%w (asked %d times at %s)", ErrServerGone, aliveTries, r.client.Shown())
 }
 
+func (r *run) alive() bool {
+	ctx, cancel := context.WithTimeout(r.drain, aliveTimeout)
+	defer cancel()
+	return r.client.Alive(ctx)
+}
+
 // stopped says that no more is to be sent.
-func (r *run) stopped() bool { return r.drain.Err() != nil }
+func (r *run) stopped() bool { return r.drain.Err() != nil || r.abort.Err() != nil }
 
 // at says where the run is now, for the samples.
 func (r *run) at(p record.Place) { r.here.Store(&p) }

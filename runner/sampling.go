@@ -51,9 +51,20 @@ func (s *sampling) start() {
 			}
 			s.take(due, false)
 			// A reading that took longer than the interval skips those it missed.
-			n = max(n, int(time.Since(begin)/s.interval))
+			if passed := int(time.Since(begin) / s.interval); passed > n {
+				s.missed(passed - n)
+				n = passed
+			}
 		}
 	})
+}
+
+func (s *sampling) missed(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost == "" {
+		s.late += n
+	}
 }
 
 func (s *sampling) stop() {

@@ -96,6 +96,17 @@ func transport(connect time.Duration, inFlight int) *http.Transport {
 	}
 }
 
+// Dial opens a connection as net.Dialer.DialContext does.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// DialBy replaces the way to the server. It is for tests that need no network,
+// and is called before the first request.
+func (c *Client) DialBy(dial Dial) {
+	if t, ok := c.http.Transport.(*http.Transport); ok {
+		t.DialContext = dial
+	}
+}
+
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

@@ -1,0 +1,370 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// The tests run in virtual time: real HTTP over net.Pipe in a synctest bubble, so
+// that spans are exact, an hour takes a moment, and a goroutine that is left over
+// fails its test.
+
+// pipes is a network with one listener.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), closed: make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8000} }
+
+func (p *pipes) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case p.conns <- there:
+		return here, nil
+	case <-p.closed:
+		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+	case <-ctx.Done():
+		return nil, &net.OpError{Op: "dial", Net: network, Err: ctx.Err()}
+	}
+}
+
+// asked is one request that reached the scripted server.
+type asked struct {
+	n      int // from 1, over all
+	nth    int // from 1, among those with as many inputs
+	inputs int
+	tokens int // of the first input
+	fields map[string]json.RawMessage
+}
+
+// said is the scripted server's answer; the zero value is a success.
+type said struct {
+	after  time.Duration
+	status int
+	body   string // of a failure
+	tokens *int   // usage, where it is not the true one
+	output *int
+	drop   bool // the connection is broken
+	dims   int
+}
+
+// fake is a scripted server.
+type fake struct {
+	net    *pipes
+	server *http.Server
+	wg     sync.WaitGroup
+
+	answer   func(asked) said                // nil: successes
+	count    func(input json.RawMessage) int // tokens of an input; nil: ids as given, words of a text
+	tokenise func(body string) (int, string) // nil: there is no such endpoint
+	models   func(w http.ResponseWriter)     // nil: the model "m"
+	template int                             // tokens of a chat beside its words
+	mu       sync.Mutex
+	n        int
+	byInputs map[int]int
+	inFlight int
+	most     int
+	bodies   []string // SHA-256 of each
+}
+
+func newFake(t *testing.T) *fake {
+	t.Helper()
+	f := &fake{net: newPipes(), byInputs: map[int]int{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		if f.models != nil {
+			f.models(w)
+			return
+		}
+		fmt.Fprint(w, `{"data":[{"id":"m"}]}`)
+	})
+	mux.HandleFunc("POST /tokenize", func(w http.ResponseWriter, r *http.Request) {
+		if f.tokenise == nil {
+			http.NotFound(w, r)
+			return
+		}
+		b, _ := io.ReadAll(r.Body)
+		status, body := f.tokenise(string(b))
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	})
+	mux.HandleFunc("POST /v1/embeddings", f.infer)
+	mux.HandleFunc("POST /v1/chat/completions", f.infer)
+	f.server = &http.Server{Handler: mux}
+	f.wg.Go(func() { _ = f.server.Serve(f.net) })
+	t.Cleanup(f.close)
+	return f
+}
+
+func (f *fake) close() {
+	_ = f.net.Close()
+	_ = f.server.Close()
+	f.wg.Wait()
+}
+
+func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	q := asked{}
+	_ = json.Unmarshal(body, &q.fields)
+	chat := strings.Contains(r.URL.Path, "chat")
+	usage := f.measure(&q, chat)
+	f.mu.Lock()
+	f.n++
+	f.byInputs[q.inputs]++
+	q.n, q.nth = f.n, f.byInputs[q.inputs]
+	f.inFlight++
+	f.most = max(f.most, f.inFlight)
+	f.bodies = append(f.bodies, digest(body))
+	f.mu.Unlock()
+	var s said
+	if f.answer != nil {
+		s = f.answer(q)
+	}
+	select {
+	case <-time.After(s.after):
+	case <-r.Context().Done():
+		s.drop = true
+	}
+	f.mu.Lock()
+	f.inFlight--
+	f.mu.Unlock()
+	if s.drop {
+		panic(http.ErrAbortHandler)
+	}
+	if s.status != 0 && s.status != http.StatusOK || s.body != "" {
+		w.WriteHeader(max(s.status, http.StatusOK))
+		fmt.Fprint(w, s.body)
+		return
+	}
+	if s.tokens != nil {
+		usage = *s.tokens
+	}
+	if chat {
+		output := intField(q.fields["max_tokens"])
+		if s.output != nil {
+			output = *s.output
+		}
+		fmt.Fprintf(w, `{"choices":[{"index":0,"finish_reason":"length","message":{"content":"x"}}],"usage":{"prompt_tokens":%d,"completion_tokens":%d}}`, usage, output)
+		return
+	}
+	data := make([]string, q.inputs)
+	for i := range data {
+		data[i] = fmt.Sprintf(`{"index":%d,"embedding":[1%s]}`, i, strings.Repeat(",0.5", max(1, s.dims)))
+	}
+	fmt.Fprintf(w, `{"data":[%s],"usage":{"prompt_tokens":%d}}`, strings.Join(data, ","), usage)
+}
+
+// measure counts the inputs and their tokens.
+func (f *fake) measure(q *asked, chat bool) (usage int) {
+	var inputs []json.RawMessage
+	if chat {
+		var ms []struct {
+			Content json.RawMessage `json:"content"`
+		}
+		_ = json.Unmarshal(q.fields["messages"], &ms)
+		inputs, usage = []json.RawMessage{ms[0].Content}, f.template
+	} else {
+		_ = json.Unmarshal(q.fields["input"], &inputs)
+	}
+	count := f.count
+	if count == nil {
+		count = countInput
+	}
+	for i, in := range inputs {
+		n := count(in)
+		if i == 0 {
+			q.tokens = n
+		}
+		usage += n
+	}
+	q.inputs = len(inputs)
+	return usage
+}
+
+func countInput(in json.RawMessage) int {
+	var ids []int
+	if json.Unmarshal(in, &ids) == nil {
+		return len(ids)
+	}
+	return len(strings.Fields(textOf(in)))
+}
+
+func textOf(in json.RawMessage) string {
+	var text string
+	_ = json.Unmarshal(in, &text)
+	return text
+}
+
+func intField(raw json.RawMessage) int {
+	var n int
+	_ = json.Unmarshal(raw, &n)
+	return n
+}
+
+// tape collects what a run emits.
+type tape struct {
+	mu    sync.Mutex
+	items []record.Item
+	on    func(record.Item) // called for each, before it is kept
+}
+
+func (p *tape) put(it record.Item) {
+	if p.on != nil {
+		p.on(it)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.items = append(p.items, it)
+}
+
+func (p *tape) rows(keep ...func(record.Request) bool) []record.Request {
+	var out []record.Request
+	for _, it := range p.items {
+		if it.Request != nil && !slices.ContainsFunc(keep, func(k func(record.Request) bool) bool { return !k(*it.Request) }) {
+			out = append(out, *it.Request)
+		}
+	}
+	return out
+}
+
+func phase(p record.Phase) func(record.Request) bool {
+	return func(r record.Request) bool { return r.Phase == p }
+}
+
+func (p *tape) events(kind record.EventKind) []record.Event {
+	var out []record.Event
+	for _, it := range p.items {
+		if it.Event != nil && it.Event.Kind == kind {
+			out = append(out, *it.Event)
+		}
+	}
+	return out
+}
+
+func (p *tape) samples() []record.Sample {
+	var out []record.Sample
+	for _, it := range p.items {
+		if it.Sample != nil {
+			out = append(out, *it.Sample)
+		}
+	}
+	return out
+}
+
+func (p *tape) reasons(kind record.EventKind) []string {
+	var out []string
+	for _, e := range p.events(kind) {
+		out = append(out, e.Reason)
+	}
+	return out
+}
+
+// batchLadder has a rung for each batch size, a round of one request at a time.
+func batchLadder(name string, passes, rounds, requests int, batches ...int) plan.Ladder {
+	l := plan.Ladder{Name: name, Axis: plan.AxisBatch, Prompt: plan.Prompt{Name: "p"}, Reruns: 2, Cooldown: plan.Duration(time.Second),
+		Stop: plan.Stop{Outcomes: []string{"oom", "cuda_error", "reset", "refused"}, FailureRatio: 0.01, ConfirmRounds: 3}}
+	for i, b := range batches {
+		l.Rungs = append(l.Rungs, plan.Rung{Index: i, Value: float64(b), Shape: plan.Shape{Batch: b, InputTokens: 16, InFlight: 1}, Warmup: 1, Rounds: rounds, Requests: requests})
+	}
+	for i := range passes {
+		p := plan.Pass{Index: i, Up: i%2 == 0}
+		for j := range batches {
+			p.Order = append(p.Order, j)
+		}
+		if !p.Up {
+			slices.Reverse(p.Order)
+		}
+		l.Passes = append(l.Passes, p)
+	}
+	return l
+}
+
+// loadLadder raises the requests in flight.
+func loadLadder(name string, requests int, inFlight ...int) plan.Ladder {
+	l := batchLadder(name, 1, 1, requests, inFlight...)
+	l.Axis = plan.AxisConcurrency
+	for i, n := range inFlight {
+		l.Rungs[i].Shape.Batch, l.Rungs[i].Shape.InFlight, l.Rungs[i].Warmup = 1, n, n
+	}
+	return l
+}
+
+func config(f *pipes, ladders ...plan.Ladder) Config {
+	p := plan.Plan{Format: plan.Format, Experiment: "e", Seed: 1,
+		Target: plan.Target{API: plan.OpenAIEmbeddings, URL: "http://127.0.0.1:8000", HasURL: true, Model: "m", Timeout: plan.Timeout{Connect: plan.Duration(time.Second), Request: plan.Duration(time.Minute)}},
+		GPU:    plan.GPU{Interval: plan.Duration(200 * time.Millisecond)}}
+	c := plan.Cell{Ladders: ladders}
+	p.Cells = []plan.Cell{c}
+	return Config{Plan: p, Cell: c, Dial: f.dial}
+}
+
+// chatConfig asks for chats of 20 input tokens and some output tokens.
+func chatConfig(f *pipes, output int) Config {
+	l := batchLadder("chat", 1, 2, 1, 1)
+	l.Axis = plan.AxisConcurrency
+	l.Rungs[0].Shape = plan.Shape{Batch: 1, InputTokens: 20, OutputTokens: output, InFlight: 1}
+	cfg := config(f, l)
+	cfg.Plan.Target.API = plan.OpenAIChat
+	return cfg
+}
+
+// bubble runs a test in virtual time.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}
+
+func prepare(t *testing.T, cfg Config) *Prepared {
+	t.Helper()
+	p, err := Prepare(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// walkAll prepares and runs to the end.
+func walkAll(t *testing.T, cfg Config) *tape {
+	t.Helper()
+	p, out := prepare(t, cfg), &tape{}
+	if _, err := p.Run(t.Context(), t.Context(), out.put); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
