@@ -148,6 +148,54 @@ func TestIntegrationRealEmbeddings(t *testing.T) {
 	compareP95(t, dir, "concurrency")
 }
 
+const chatSpec = `
+experiment "chat" {}
+target {
+  api   = "openai-chat"
+  url   = "http://127.0.0.1:8101"
+  model = "smollm2"
+}
+gpu { source = "none" }
+prompt "p" {
+  tokens        = 64
+  output_tokens = 8
+}
+baseline {
+  idle     = "100ms"
+  warmup   = 1
+  requests = 3
+}
+ladder "concurrency" {
+  rungs    = [1, 2]
+  requests = 10
+  warmup   = 1
+  cooldown = "100ms"
+}
+`
+
+// A chat has its template around it: text is aligned until the server counts 64.
+func TestIntegrationChat(t *testing.T) {
+	startLlama(t)
+	spec := filepath.Join(t.TempDir(), "chat.hcl")
+	if err := os.WriteFile(spec, []byte(chatSpec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, rows := read(t, mustRun(t, spec))
+	counted := 0
+	for _, r := range rows {
+		if r.Counted {
+			counted++
+			if r.InputTokens == nil || *r.InputTokens != 64 || r.OutputTokens == nil || *r.OutputTokens != 8 {
+				t.Errorf("row %s: %v input and %v output tokens", r.ID, r.InputTokens, r.OutputTokens)
+			}
+		}
+	}
+	if counted != 23 {
+		t.Errorf("%d counted rows, want 23", counted)
+	}
+	t.Logf("%d counted chats of 64 tokens, %d of them the template's, counted by %s", counted, m.Server.TemplateExtra, m.Server.Tokeniser)
+}
+
 func report(t *testing.T, dir string) string {
 	t.Helper()
 	p := newProgram()
