@@ -14,11 +14,11 @@ import (
 func TestQuantileIsHyndmanFan7(t *testing.T) {
 	x := []float64{0.1, 0.2, 0.4, 0.8, 1.6}
 	for q, want := range map[float64]float64{0: 0.1, 0.25: 0.2, 0.5: 0.4, 0.9: 1.28, 0.95: 1.44, 1: 1.6} {
-		if got := quantile(x, q); math.Abs(got-want) > 1e-15 {
+		if got := record.Quantile(x, q); math.Abs(got-want) > 1e-15 {
 			t.Errorf("quantile %g = %.17g, want %g", q, got, want)
 		}
 	}
-	if got := quantile([]float64{7}, 0.95); got != 7 {
+	if got := record.Quantile([]float64{7}, 0.95); got != 7 {
 		t.Errorf("quantile of one value = %g, want 7", got)
 	}
 }

@@ -54,7 +54,7 @@ func (w *walked) byKnee() {
 	case k.Answer == Found:
 		out.Value, out.Bound, out.Reason = k.Best, BoundKnee, "the best rung"
 	case k.Answer == AtOrBelowFirst:
-		out.Value, out.Bound, out.Reason = k.Best, BoundKnee, "the first rung, "+k.Reason
+		out.Value, out.Bound, out.Reason = k.Best, BoundKnee, "the first rung: the next already does not pay"
 	case k.Answer == Inconsistent:
 		out.Reason = k.Reason
 	case l.Boundary != nil:

@@ -3,32 +3,17 @@ package results
 import (
 	"math"
 	"slices"
+
+	"rung/sinks/record"
 )
 
 // p95Needs is the least number of values on which the 95th percentile has any
 // 95 % interval by ranks: 1 - 0.95^n >= 0.95.
 const p95Needs = 59
 
-// quantile interpolates linearly between order statistics (Hyndman and Fan,
-// "Sample Quantiles in Statistical Packages", 1996, definition 7), as NumPy,
-// pandas and DuckDB's quantile_cont do. sorted rises and is not empty; q is in
-// [0, 1]. The rounding is DuckDB's: low + (high - low)*fraction, not fused.
-func quantile(sorted []float64, q float64) float64 {
-	at := float64(len(sorted)-1) * q
-	i := int(math.Floor(at))
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	step := float64((sorted[i+1] - sorted[i]) * (at - float64(i)))
-	return sorted[i] + step
-}
-
 // median is the middle of values in any order; NaN for none.
 func median(values []float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	return quantile(slices.Sorted(slices.Values(values)), 0.5)
+	return record.Quantile(slices.Sorted(slices.Values(values)), 0.5)
 }
 
 // mean is NaN for no values.
@@ -75,7 +60,7 @@ func summarise(latencies []float64) *Latency {
 	}
 	s := slices.Sorted(slices.Values(latencies))
 	return &Latency{
-		N: len(s), MinS: s[0], MedianS: quantile(s, 0.5), MeanS: mean(s), P95S: quantile(s, 0.95), MaxS: s[len(s)-1],
+		N: len(s), MinS: s[0], MedianS: record.Quantile(s, 0.5), MeanS: mean(s), P95S: record.Quantile(s, 0.95), MaxS: s[len(s)-1],
 		P95Supported: len(s) >= p95Needs,
 	}
 }
