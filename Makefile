@@ -68,5 +68,9 @@ nocgo: ## build without cgo
 integration: build ## measure a real llama.cpp server, and hold the report against DuckDB
 	$(GO) test -tags integration -count 1 -timeout 20m -v -run 'TestIntegration' ./cmd/rung
 
+.PHONY: gpu
+gpu: ## on a GPU host: read the real cards through NVML and print what they support
+	$(GO) test -tags gpu -count 1 -v -run TestRealCard ./runner/gpu
+
 .PHONY: ci
 ci: test race nocgo examples lint integration ## everything that must pass
