@@ -110,7 +110,7 @@ func timeColumns() []column[record.Request] {
 	return []column[record.Request]{
 		instant("time", "wall clock of the send, for joins with other machines", func(q r) *wall { return &q.v.Time }),
 		number("t_s", "s", "sent, since the run began, on the monotonic clock", func(q r) *float64 { return &q.v.SentTS }),
-		number("due_t_s", "s", "due, since the run began; in a closed loop when its slot was free", func(q r) *float64 { return &q.v.DueTS }),
+		number("due_t_s", "s", "due, since the run began; in a closed loop the send itself", func(q r) *float64 { return &q.v.DueTS }),
 		numberOrNull("first_byte_t_s", "s", "first byte of the answer's header, since the run began", func(q r) **float64 { return &q.v.FirstByteTS }),
 		number("done_t_s", "s", "last byte or failure, since the run began", func(q r) *float64 { return &q.v.DoneTS }),
 		derived("latency_s", "s", "from due to done", func(q r) float64 { return q.v.LatencyS() }).by("done_t_s - due_t_s"),
