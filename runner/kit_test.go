@@ -86,6 +86,8 @@ type fake struct {
 	server *http.Server
 	wg     sync.WaitGroup
 
+	serving sync.WaitGroup // handlers
+
 	answer   func(asked) said                // nil: successes
 	count    func(input json.RawMessage) int // tokens of an input; nil: ids as given, words of a text
 	tokenise func(body string) (int, string) // nil: there is no such endpoint
@@ -94,6 +96,7 @@ type fake struct {
 	mu       sync.Mutex
 	n        int
 	byInputs map[int]int
+	hang     chan struct{} // where set, the model list is not answered before it closes
 	inFlight int
 	most     int
 	bodies   []string // SHA-256 of each
@@ -104,6 +107,9 @@ func newFake(t *testing.T) *fake {
 	f := &fake{net: newPipes(), byInputs: map[int]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		if f.hang != nil {
+			<-f.hang
+		}
 		if f.models != nil {
 			f.models(w)
 			return
@@ -122,7 +128,11 @@ func newFake(t *testing.T) *fake {
 	})
 	mux.HandleFunc("POST /v1/embeddings", f.infer)
 	mux.HandleFunc("POST /v1/chat/completions", f.infer)
-	f.server = &http.Server{Handler: mux}
+	f.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.serving.Add(1)
+		defer f.serving.Done()
+		mux.ServeHTTP(w, r)
+	})}
 	f.wg.Go(func() { _ = f.server.Serve(f.net) })
 	t.Cleanup(f.close)
 	return f
@@ -132,6 +142,14 @@ func (f *fake) close() {
 	_ = f.net.Close()
 	_ = f.server.Close()
 	f.wg.Wait()
+	f.serving.Wait()
+}
+
+// seen is how many requests the server was asked.
+func (f *fake) seen() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.n
 }
 
 func (f *fake) infer(w http.ResponseWriter, r *http.Request) {

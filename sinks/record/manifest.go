@@ -93,7 +93,7 @@ type GPUInfo struct {
 	Source    string  `json:"source"`             // nvml, simulator, none
 	Reason    string  `json:"reason,omitempty"`   // why there are no samples
 	IntervalS float64 `json:"interval_s"`         // between two samples of a device
-	Late      int     `json:"late,omitempty"`     // samples more than one interval late
+	Late      int     `json:"late,omitempty"`     // samples more than one interval late, or left out because an earlier one took so long
 	Warnings  string  `json:"warnings,omitempty"` // what the sampler could not do
 }
 
