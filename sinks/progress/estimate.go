@@ -13,6 +13,7 @@ import (
 type estimate struct {
 	visits []visit
 	at     int // the visit under way
+	seen   int // its requests that have ended
 	mean   map[rungKey]*mean
 	last   float64 // mean latency of what was measured last, in seconds
 }
@@ -42,16 +43,32 @@ func newEstimate(c plan.Cell) *estimate {
 	if b := c.Baseline; b != nil {
 		e.visits = append(e.visits, visit{requests: b.Warmup + b.Requests, inFlight: 1, pause: b.Idle.D()})
 	}
+	first := true
 	for _, l := range c.Ladders {
 		for _, p := range l.Passes {
 			for _, i := range p.Order {
 				r := l.Rungs[i]
-				e.visits = append(e.visits, visit{key: rungKey{l.Name, i}, pass: p.Index,
-					requests: r.Warmup + r.Rounds*r.Requests, inFlight: r.Shape.InFlight, pause: l.Cooldown.D()})
+				v := visit{key: rungKey{l.Name, i}, pass: p.Index,
+					requests: r.Warmup + r.Rounds*r.Requests, inFlight: r.Shape.InFlight, pause: l.Cooldown.D()}
+				if first {
+					v.pause, first = 0, false // nothing was sent before it that it must cool from
+				}
+				e.visits = append(e.visits, v)
 			}
 		}
 	}
 	return e
+}
+
+// see counts a request of the visit under way.
+func (e *estimate) see(t record.Tick) {
+	if t.Phase != record.Confirm && e.at < len(e.visits) && e.visits[e.at].is(t.Place) {
+		e.seen++
+	}
+}
+
+func (v visit) is(p record.Place) bool {
+	return v.key == rungKey{p.Ladder, p.Rung} && (p.Ladder == "" || v.pass == p.Pass)
 }
 
 func (e *estimate) learn(t record.Tick) {
@@ -69,8 +86,8 @@ func (e *estimate) learn(t record.Tick) {
 // done moves behind the visit of a place.
 func (e *estimate) done(p record.Place) {
 	for i := e.at; i < len(e.visits); i++ {
-		if e.visits[i].key == (rungKey{p.Ladder, p.Rung}) && (p.Ladder == "" || e.visits[i].pass == p.Pass) {
-			e.at = i + 1
+		if e.visits[i].is(p) {
+			e.at, e.seen = i+1, 0
 			return
 		}
 	}
@@ -87,26 +104,30 @@ func (e *estimate) edge(p record.Place) {
 
 func (e *estimate) ladderEnd(ladder string) {
 	for e.at < len(e.visits) && e.visits[e.at].key.ladder == ladder {
-		e.at++
+		e.at, e.seen = e.at+1, 0
 	}
 }
 
-// left is the time for what is still to come, the visit under way included
-// whole; false before anything was measured.
+// left is the time for what is still to come, the rest of the visit under way
+// included; false before anything was measured.
 func (e *estimate) left() (time.Duration, bool) {
 	if e.last == 0 {
 		return 0, false
 	}
 	var total time.Duration
-	for _, v := range e.visits[min(e.at, len(e.visits)):] {
+	for i := e.at; i < len(e.visits); i++ {
+		v := e.visits[i]
 		if v.skipped {
 			continue
+		}
+		if i == e.at && e.seen > 0 { // its pause is over
+			v.pause, v.requests = 0, max(0, v.requests-e.seen)
 		}
 		latency := e.last
 		if m := e.mean[v.key]; m != nil {
 			latency = m.sum / float64(m.n)
 		}
-		total += v.pause + time.Duration(float64(v.requests)*latency/float64(v.inFlight)*float64(time.Second))
+		total += v.pause + time.Duration(float64(v.requests)*latency/float64(max(1, v.inFlight))*float64(time.Second))
 	}
 	return total, true
 }

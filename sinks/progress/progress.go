@@ -40,7 +40,7 @@ type Sink struct {
 // rungState is what the line says of the rung under way.
 type rungState struct {
 	latencies []float64
-	rounds    int
+	begun     int // of the latencies: those before the round under way
 	failed    map[record.Outcome]int
 	refused   int
 	peak      *int64
@@ -89,11 +89,14 @@ func (s *Sink) event(e record.Event) {
 		s.line(s.ladderLine(e.Ladder))
 	case record.RungBegin, record.PhaseBegin:
 		s.place, s.state = e.Place, rungState{}
+	case record.RoundBegin:
+		s.state.begun = len(s.state.latencies)
 	case record.RoundEnd:
 		s.roundEnd(e)
 	case record.RungEnd, record.PhaseEnd:
 		s.line(s.summary())
 		s.eta.done(e.Place)
+		s.state = rungState{} // what comes between two rungs belongs to none
 	case record.EdgeFound:
 		s.line(fmt.Sprintf("  edge at %s %g: %s", e.Ladder, e.Value, e.Reason))
 		s.eta.edge(e.Place)
@@ -111,16 +114,15 @@ func (s *Sink) event(e record.Event) {
 }
 
 func (s *Sink) roundEnd(e record.Event) {
-	if e.Phase == record.Measure || e.Phase == record.Baseline {
-		s.state.rounds++
-	}
 	if e.Verdict == record.Rejected {
 		s.state.refused++
+		s.state.latencies = s.state.latencies[:min(s.state.begun, len(s.state.latencies))] // its figures count nowhere
 		s.line("  round refused: " + e.Reason)
 	}
 }
 
 func (s *Sink) tick(t record.Tick) {
+	s.eta.see(t)
 	if t.Phase == record.Measure || t.Phase == record.Baseline {
 		if t.Outcome == record.OK {
 			s.state.latencies = append(s.state.latencies, t.LatencyS)
@@ -247,15 +249,15 @@ func (s *Sink) draw(ended, of int) {
 	if left, ok := s.eta.left(); ok {
 		parts = append(parts, "about "+left.Round(time.Second).String()+" left")
 	}
-	text := []rune(strings.Join(parts, s.dot()))
-	width := 80
+	width := 0
 	if s.o.Width != nil {
-		width = max(20, s.o.Width())
+		width = s.o.Width()
 	}
-	if len(text) > width-1 {
-		text = text[:width-1]
+	if width <= 0 {
+		width = 80
 	}
-	fmt.Fprintf(s.w, "\r\x1b[K%s", string(text)) //nolint:errcheck // no measurement depends on the terminal
+	text := fit(s.plain(strings.Join(parts, s.dot())), width-1)
+	fmt.Fprintf(s.w, "\r\x1b[K%s", text) //nolint:errcheck // no measurement depends on the terminal
 	s.live = true
 }
 
@@ -268,32 +270,5 @@ func (s *Sink) clear() {
 
 func (s *Sink) line(text string) {
 	s.clear()
-	fmt.Fprintln(s.w, text) //nolint:errcheck // no measurement depends on the terminal
-}
-
-func (s *Sink) dot() string {
-	if s.o.UTF8 {
-		return " · "
-	}
-	return " | "
-}
-
-// span is a time in the unit that a person reads: "12.3 ms", "1.23 s".
-func span(seconds float64) string {
-	if seconds < 1 {
-		return digits(seconds*1000) + " ms"
-	}
-	return digits(seconds) + " s"
-}
-
-// digits shows three figures.
-func digits(v float64) string {
-	switch {
-	case v >= 100:
-		return fmt.Sprintf("%.0f", v)
-	case v >= 10:
-		return fmt.Sprintf("%.1f", v)
-	default:
-		return fmt.Sprintf("%.2f", v)
-	}
+	fmt.Fprintln(s.w, s.plain(text)) //nolint:errcheck // no measurement depends on the terminal
 }
