@@ -75,7 +75,7 @@ func TestEdgeDrains(t *testing.T) {
 			}
 			return s
 		}
-		out := walkAll(t, config(f.net, loadLadder("load", 40, 4)))
+		out := walkAll(t, config(f.net, loadLadder(40, 4)))
 		rows := out.rows(phase(record.Measure))
 		ok, failed := 0, 0
 		for _, r := range rows {

@@ -29,7 +29,7 @@ func TestServerGone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFake(t)
 		dies(f, 8)
-		p, out := prepare(t, config(f.net, batchLadder("batch", 2, 1, 4, 1, 2), batchLadder("next", 1, 1, 1, 1), loadLadder("load", 4, 1))), &tape{}
+		p, out := prepare(t, config(f.net, batchLadder("batch", 2, 1, 4, 1, 2), batchLadder("next", 1, 1, 1, 1), loadLadder(4, 1))), &tape{}
 		p.alivePause = 7 * time.Second
 		_, err := p.Run(t.Context(), t.Context(), out.put)
 		if !errors.Is(err, ErrServerGone) || !strings.Contains(err.Error(), "asked 5 times at http://127.0.0.1:8000") {

@@ -39,7 +39,7 @@ func TestInterruptDrains(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFake(t)
 		f.answer = func(asked) said { return said{after: time.Second} }
-		l := loadLadder("load", 40, 4)
+		l := loadLadder(40, 4)
 		l.Rungs[0].Warmup = 0
 		l.Rungs = append(l.Rungs, l.Rungs[0])
 		l.Rungs[1].Index, l.Rungs[1].Value = 1, 5
@@ -74,7 +74,7 @@ func TestInterruptAborts(t *testing.T) {
 			}
 			return said{after: 50 * time.Second}
 		}
-		l := loadLadder("load", 4, 4) // all are sent: that does not make the round whole
+		l := loadLadder(4, 4) // all are sent: that does not make the round whole
 		l.Rungs[0].Warmup = 0
 		out, s, took := interrupted(t, config(f.net, l), time.Second, 2*time.Second)
 		rows := out.rows(phase(record.Measure))
@@ -117,7 +117,7 @@ func TestAbortWhileServerCloses(t *testing.T) {
 			}
 			return said{after: 1500 * time.Millisecond, drop: true} // as the abort comes
 		}
-		l := loadLadder("load", 4, 4)
+		l := loadLadder(4, 4)
 		l.Rungs[0].Warmup = 0
 		out, _, _ := interrupted(t, config(f.net, l), time.Second, 1500*time.Millisecond)
 		for _, r := range out.rows(phase(record.Measure)) {

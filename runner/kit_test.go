@@ -333,8 +333,8 @@ func batchLadder(name string, passes, rounds, requests int, batches ...int) plan
 }
 
 // loadLadder raises the requests in flight.
-func loadLadder(name string, requests int, inFlight ...int) plan.Ladder {
-	l := batchLadder(name, 1, 1, requests, inFlight...)
+func loadLadder(requests int, inFlight ...int) plan.Ladder {
+	l := batchLadder("load", 1, 1, requests, inFlight...)
 	l.Axis = plan.AxisConcurrency
 	for i, n := range inFlight {
 		l.Rungs[i].Shape.Batch, l.Rungs[i].Shape.InFlight, l.Rungs[i].Warmup = 1, n, n

@@ -24,7 +24,7 @@ func TestClosedLoopKeepsN(t *testing.T) {
 		f.answer = func(q asked) said { return said{after: time.Duration(20+q.n%5) * time.Millisecond} }
 		for _, n := range []int{1, 4, 16} {
 			f.most = 0
-			out := walkAll(t, config(f.net, loadLadder("load", 5*n, n)))
+			out := walkAll(t, config(f.net, loadLadder(5*n, n)))
 			if f.most != n {
 				t.Errorf("the server had %d in flight, asked were %d", f.most, n)
 			}
@@ -59,7 +59,7 @@ func TestClientLimited(t *testing.T) {
 				time.Sleep(30 * time.Millisecond)
 			}
 		}}
-		if _, err := prepare(t, config(f.net, loadLadder("load", 40, 4))).Run(t.Context(), t.Context(), out.put); err != nil {
+		if _, err := prepare(t, config(f.net, loadLadder(40, 4))).Run(t.Context(), t.Context(), out.put); err != nil {
 			t.Fatal(err)
 		}
 		ends := out.events(record.RoundEnd)
@@ -147,7 +147,7 @@ func TestIncidents(t *testing.T) {
 			}
 			return after
 		}
-		l := loadLadder("load", 20, 4)
+		l := loadLadder(20, 4)
 		l.Stop = plan.Stop{FailureRatio: 1}
 		out := walkAll(t, config(f.net, l))
 		count := map[int64]int{}

@@ -18,7 +18,7 @@ import (
 // whole is a plan with all there is: a baseline, a batch ladder that ends out of
 // memory, and a concurrency ladder.
 func whole(n *pipes) (Config, plan.Simulator) {
-	cfg := config(n, batchLadder("batch", 3, 2, 2, 1, 2, 4, 8), loadLadder("load", 20, 1, 2, 4))
+	cfg := config(n, batchLadder("batch", 3, 2, 2, 1, 2, 4, 8), loadLadder(20, 1, 2, 4))
 	cfg.Cell.Baseline = &plan.Baseline{Idle: plan.Duration(10 * time.Second), Prompt: plan.Prompt{Name: "p"}, Shape: plan.Shape{Batch: 1, InputTokens: 16, InFlight: 1}, Warmup: 2, Requests: 5}
 	p := plan.DefaultSimulator()
 	p.Noise, p.MemoryIdle, p.MemoryPerToken, p.MemoryTotal = 0, 1000, 1, 1000+100 // a batch of 8·16 tokens is too much
@@ -199,7 +199,7 @@ func TestRowsAreInOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFake(t)
 		f.answer = func(q asked) said { return said{after: time.Duration(10+q.n%7) * time.Millisecond} }
-		out := walkAll(t, config(f.net, loadLadder("load", 30, 8)))
+		out := walkAll(t, config(f.net, loadLadder(30, 8)))
 		var got []int
 		for _, r := range out.rows(phase(record.Measure)) {
 			got = append(got, r.Index)

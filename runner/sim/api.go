@@ -68,7 +68,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, work func(context
 		out = map[string]any{"error": map[string]any{
 			"message": err.Error(), "type": http.StatusText(entry.Status), "param": nil, "code": entry.Status}}
 	}
-	if r.Context().Err() != nil {
+	if r.Context().Err() != nil || errors.Is(err, context.Canceled) {
 		entry.Status = statusClientGone
 	}
 	s.log.add(entry)

@@ -80,6 +80,7 @@ func (e *engine) forward(ctx context.Context, batch []*job) {
 	if err == nil {
 		sleep(ctx, e.noisy(forwardTime(e.p, tokens), batch[0].digest))
 		e.card.end(tokens)
+		err = ctx.Err() // work that was cut short has no answer
 	}
 	for _, j := range batch {
 		j.done <- err

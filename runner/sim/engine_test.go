@@ -94,11 +94,11 @@ func send(ctx context.Context, e *engine, start time.Time, jobs ...job) []finish
 	return out
 }
 
-func check(t *testing.T, got []finished, want ...time.Duration) {
+func check(t *testing.T, got []finished, wantMS ...int) {
 	t.Helper()
-	for i, w := range want {
-		if got[i].err != nil || got[i].at != w*time.Millisecond {
-			t.Errorf("job %d: done after %s (%v), want %s", i, got[i].at, got[i].err, w*time.Millisecond)
+	for i, ms := range wantMS {
+		if want := time.Duration(ms) * time.Millisecond; got[i].err != nil || got[i].at != want {
+			t.Errorf("job %d: done after %s (%v), want %s", i, got[i].at, got[i].err, want)
 		}
 	}
 }

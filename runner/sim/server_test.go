@@ -228,7 +228,7 @@ func TestModels(t *testing.T) {
 func TestCloseUnderLoad(t *testing.T) {
 	var log bytes.Buffer
 	p := params()
-	p.Overhead = plan.Duration(time.Hour)
+	p.Overhead, p.MaxBatch = plan.Duration(time.Hour), 64
 	s, err := Start(t.Context(), "127.0.0.1:0", Config{Params: p, Model: "m", Log: &log})
 	if err != nil {
 		t.Fatal(err)
@@ -244,8 +244,11 @@ func TestCloseUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	for s.Card().busyNow() == 0 || len(s.engine.queue) < 3 {
-		time.Sleep(time.Millisecond)
+	for end := time.Now().Add(20 * time.Second); s.Card().tokensNow()+len(s.engine.queue) < 4; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Error("the work never came to the engine")
+			break
+		}
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -257,10 +260,11 @@ func TestCloseUnderLoad(t *testing.T) {
 	}
 }
 
-func (c *Card) busyNow() int {
+// tokensNow is what runs: here each job has one token.
+func (c *Card) tokensNow() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.busy
+	return int(c.running)
 }
 
 // The context's end is the server's.

@@ -166,7 +166,7 @@ func TestLiveLine(t *testing.T) {
 		p := newScript(&out, Options{Live: true, UTF8: true, Width: func() int { return columns }})
 		p.play()
 		frames := 0
-		for _, line := range strings.Split(out.String(), "\n") {
+		for line := range strings.SplitSeq(out.String(), "\n") {
 			parts := strings.Split(line, "\r\x1b[K")
 			for i, frame := range parts {
 				if i == len(parts)-1 {
