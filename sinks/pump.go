@@ -70,7 +70,8 @@ func (p *Pump) run() {
 	}
 }
 
-// take waits for items; more is false after the last.
+// take waits for items; more is false with the last, since nothing is put after
+// Close.
 func (p *Pump) take() (items []record.Item, more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +79,7 @@ func (p *Pump) take() (items []record.Item, more bool) {
 		p.filled.Wait()
 	}
 	items, p.queue = p.queue, nil
-	return items, !p.closed || len(items) > 0
+	return items, !p.closed
 }
 
 // write gives an item to each sink until one fails; from then on nothing more is

@@ -229,3 +229,18 @@ func TestClientLeaves(t *testing.T) {
 		check(t, send(t.Context(), e, start, job{inputs: 1, tokens: 1}), 24)
 	})
 }
+
+// Work that the server's end cut short has no answer.
+func TestEngineEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		e := newEngine(params(), NewCard(params()), 1)
+		var wg sync.WaitGroup
+		wg.Go(func() { e.run(ctx) })
+		time.AfterFunc(5*time.Millisecond, cancel)
+		if got := send(t.Context(), e, time.Now(), job{inputs: 1, tokens: 1})[0]; got.at != 5*time.Millisecond || !errors.Is(got.err, context.Canceled) {
+			t.Errorf("%+v", got)
+		}
+		wg.Wait()
+	})
+}
