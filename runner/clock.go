@@ -24,3 +24,13 @@ func pause(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 }
+
+// turn is a lock. It is a channel and no sync.Mutex, so that in a test in virtual
+// time the clock goes on while one waits for it.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+func (t turn) take() { t <- struct{}{} }
+
+func (t turn) give() { <-t }

@@ -64,6 +64,31 @@ func TestEdgeTripsAtOnce(t *testing.T) {
 	}
 }
 
+// A round that an outcome cut is not run again, whatever else was wrong with it.
+func TestCutRoundIsNotRunAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFake(t)
+		f.answer = func(q asked) said {
+			switch {
+			case q.inputs == 4 && q.nth == 2:
+				return said{tokens: new(1)}
+			case q.inputs == 4 && q.nth == 3:
+				return oom
+			}
+			return said{}
+		}
+		l := batchLadder("batch", 1, 1, 5, 4)
+		l.Stop.ConfirmRounds = 0
+		out := walkAll(t, config(f.net, l))
+		if d := cmp.Diff(map[string]int{"measure pass 0 rung 4 round 0": 2}, byPlace(out.rows(measured))); d != "" {
+			t.Error(d)
+		}
+		if e := out.events(record.EdgeFound); len(e) != 1 {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
 // What is in flight when an outcome trips comes back, and is a row.
 func TestEdgeDrains(t *testing.T) {
 	bubble(t, func(t *testing.T) {

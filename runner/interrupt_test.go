@@ -60,6 +60,9 @@ func TestInterruptDrains(t *testing.T) {
 		if got := out.reasons(record.LadderEnd); len(got) != 1 || got[0] != "interrupted" || len(out.events(record.Interrupted)) != 1 || len(out.events(record.EdgeFound)) > 0 {
 			t.Errorf("%q", got)
 		}
+		if n := len(out.events(record.RoundBegin)); n != 1 {
+			t.Errorf("%d rounds begun: what was cut is not run again", n)
+		}
 		checkBalanced(t, out)
 	})
 }
@@ -111,15 +114,20 @@ func TestAbortAlone(t *testing.T) {
 func TestAbortWhileServerCloses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFake(t)
+		abort, giveUp := context.WithCancel(t.Context())
 		f.answer = func(q asked) said {
 			if q.n == 1 {
 				return said{}
 			}
-			return said{after: 1500 * time.Millisecond, drop: true} // as the abort comes
+			return said{after: time.Hour, until: abort.Done()}
 		}
 		l := loadLadder(4, 4)
 		l.Rungs[0].Warmup = 0
-		out, _, _ := interrupted(t, config(f.net, l), time.Second, 1500*time.Millisecond)
+		p, out := prepare(t, config(f.net, l)), &tape{}
+		time.AfterFunc(time.Second, giveUp)
+		if _, err := p.Run(t.Context(), abort, out.put); err != nil {
+			t.Fatal(err)
+		}
 		for _, r := range out.rows(phase(record.Measure)) {
 			if r.Outcome != record.Cancelled {
 				t.Errorf("%s: %s", r.Outcome, r.Error)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -76,7 +77,8 @@ type said struct {
 	body   string // of a failure
 	tokens *int   // usage, where it is not the true one
 	output *int
-	drop   bool // the connection is broken
+	drop   bool            // the connection is broken
+	until  <-chan struct{} // where set, the connection is broken when it closes
 	dims   int
 }
 
@@ -86,7 +88,7 @@ type fake struct {
 	server *http.Server
 	wg     sync.WaitGroup
 
-	serving sync.WaitGroup // handlers
+	serving atomic.Int64 // handlers
 
 	answer   func(asked) said                // nil: successes
 	count    func(input json.RawMessage) int // tokens of an input; nil: ids as given, words of a text
@@ -130,7 +132,7 @@ func newFake(t *testing.T) *fake {
 	mux.HandleFunc("POST /v1/chat/completions", f.infer)
 	f.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.serving.Add(1)
-		defer f.serving.Done()
+		defer f.serving.Add(-1)
 		mux.ServeHTTP(w, r)
 	})}
 	f.wg.Go(func() { _ = f.server.Serve(f.net) })
@@ -142,7 +144,9 @@ func (f *fake) close() {
 	_ = f.net.Close()
 	_ = f.server.Close()
 	f.wg.Wait()
-	f.serving.Wait()
+	for synctest.Wait(); f.serving.Load() > 0; synctest.Wait() {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // seen is how many requests the server was asked.
@@ -176,6 +180,8 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-time.After(max(s.after, time.Millisecond)): // nothing takes no time
 	case <-r.Context().Done():
+		s.drop = true
+	case <-s.until:
 		s.drop = true
 	}
 	f.mu.Lock()

@@ -216,6 +216,9 @@ func TestPrepareErrors(t *testing.T) {
 				if p != nil || err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%v, want %q", err, tt.want)
 				}
+				if n := f.seen(); strings.Contains(tt.name, "on the inference route") && n != 1 {
+					t.Errorf("asked %d times with a key that is refused", n)
+				}
 				if (tt.name == "unreachable") != (errors.Is(err, target.ErrUnreachable) && tt.name != "breaks off") {
 					t.Errorf("ErrUnreachable: %v", err)
 				}

@@ -43,8 +43,7 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 	replies := make(chan sent, max(1, shape.InFlight))
 	var next atomic.Int64
 	var cut atomic.Bool
-	var ended int
-	var mu sync.Mutex
+	ended, counting := 0, newTurn()
 	want := target.Want{Inputs: shape.Batch, InputTokens: shape.Batch * shape.InputTokens}
 
 	var readers sync.WaitGroup
@@ -60,10 +59,10 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 					cut.Store(true)
 				}
 				rows[s.index] = &row
-				mu.Lock()
+				counting.take()
 				ended++
 				r.tick(row, ended, len(calls))
-				mu.Unlock()
+				counting.give()
 			}
 		})
 	}

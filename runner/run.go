@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +20,7 @@ type run struct {
 	drain    context.Context // its end: no more is sent
 	abort    context.Context // its end: what is in flight is given up
 	emit     func(record.Item)
-	emitting sync.Mutex
+	emitting turn
 	here     atomic.Pointer[record.Place]
 	sampling *sampling
 	incident int64
@@ -40,7 +39,7 @@ type Summary struct {
 // goroutines but never by two at once, and must not block. An error means that
 // the run failed; what was emitted before stays true.
 func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Summary, error) {
-	r := &run{Prepared: p, drain: drain, abort: abort, emit: emit, cooled: true}
+	r := &run{Prepared: p, drain: drain, abort: abort, emit: emit, emitting: newTurn(), cooled: true}
 	r.at(record.Place{})
 	r.sampling = newSampling(r, p.cfg.Sampler, p.cfg.Plan.GPU.Interval.D())
 	for i := range p.untouched {
@@ -251,8 +250,8 @@ func (r *run) stopped() bool { return r.drain.Err() != nil || r.abort.Err() != n
 func (r *run) at(p record.Place) { r.here.Store(&p) }
 
 func (r *run) send(it record.Item) {
-	r.emitting.Lock()
-	defer r.emitting.Unlock()
+	r.emitting.take()
+	defer r.emitting.give()
 	r.emit(it)
 }
 

@@ -25,13 +25,13 @@ type sampling struct {
 	interval time.Duration
 	quit     chan struct{}
 	done     sync.WaitGroup
-	mu       sync.Mutex
+	turn     turn // one reading at a time
 	late     int
 	lost     string
 }
 
 func newSampling(r *run, s Sampler, interval time.Duration) *sampling {
-	return &sampling{r: r, sampler: s, interval: interval, quit: make(chan struct{})}
+	return &sampling{r: r, sampler: s, interval: interval, quit: make(chan struct{}), turn: newTurn()}
 }
 
 func (s *sampling) start() {
@@ -60,8 +60,8 @@ func (s *sampling) start() {
 }
 
 func (s *sampling) missed(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn.take()
+	defer s.turn.give()
 	if s.lost == "" {
 		s.late += n
 	}
@@ -90,8 +90,8 @@ func (s *sampling) trail(ctx context.Context) {
 }
 
 func (s *sampling) take(due time.Time, forced bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn.take()
+	defer s.turn.give()
 	if s.lost != "" {
 		return
 	}

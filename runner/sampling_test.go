@@ -44,7 +44,7 @@ func (c *card) Sample() ([]record.Sample, error) {
 func sampled(t *testing.T, c *card, interval, span time.Duration) (*tape, *sampling) {
 	t.Helper()
 	out := &tape{}
-	r := &run{Prepared: &Prepared{clock: clock{time.Now()}}, emit: out.put}
+	r := &run{Prepared: &Prepared{clock: clock{time.Now()}}, emit: out.put, emitting: newTurn()}
 	r.at(record.Place{Ladder: "l"})
 	s := newSampling(r, c, interval)
 	s.start()
@@ -98,6 +98,24 @@ func TestSamplingSkips(t *testing.T) {
 		}
 		if s.late != 3 {
 			t.Errorf("%d late or left out, want 3", s.late)
+		}
+	})
+}
+
+// The card is never read by two at once: what is forced waits for its turn.
+func TestForcedSampleWaits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := &card{takes: func(int) time.Duration { return 150 * time.Millisecond }, t: t}
+		out := &tape{}
+		r := &run{Prepared: &Prepared{clock: clock{time.Now()}}, emit: out.put, emitting: newTurn()}
+		r.at(record.Place{})
+		s := newSampling(r, c, 200*time.Millisecond)
+		s.start()
+		time.Sleep(50 * time.Millisecond)
+		s.force()
+		s.stop()
+		if d := cmp.Diff([]float64{0, 0.15, 0.3}, times(out)); d != "" {
+			t.Error(d)
 		}
 	})
 }
