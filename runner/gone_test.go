@@ -63,6 +63,15 @@ func TestServerGoneElsewhere(t *testing.T) {
 			}
 			dies(f, 4)
 		},
+		"holding its connections": func(_ *Config, f *fake) {
+			f.answer = func(q asked) said {
+				if q.n < 4 {
+					return said{}
+				}
+				_ = f.net.Close()
+				return said{after: 24 * time.Hour}
+			}
+		},
 		"while texts are counted": func(_ *Config, f *fake) {
 			textOnly(f, 2)
 			count, n := tokeniser(2, 0), 0
@@ -144,6 +153,29 @@ func TestServerHangs(t *testing.T) {
 		}
 		if took := time.Since(begin); took > 40*time.Second {
 			t.Errorf("it took %s", took)
+		}
+	})
+}
+
+// One that only lets requests wait too long is busy, and the ladder goes on to its
+// edge by the rules.
+func TestServerIsBusy(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFake(t)
+		f.answer = func(q asked) said {
+			if q.inputs == 2 {
+				return said{after: 24 * time.Hour}
+			}
+			return said{}
+		}
+		p, out := prepare(t, config(f.net, batchLadder("batch", 1, 1, 4, 1, 2, 4), batchLadder("next", 1, 1, 1, 1))), &tape{}
+		f.hang = make(chan struct{})
+		defer close(f.hang)
+		if _, err := p.Run(t.Context(), t.Context(), out.put); err != nil {
+			t.Error(err)
+		}
+		if d := cmp.Diff([]string{"edge at 2", "last rung"}, out.reasons(record.LadderEnd)); d != "" {
+			t.Error(d)
 		}
 	})
 }

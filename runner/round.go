@@ -192,7 +192,7 @@ func (r *run) calls(ctx context.Context, place record.Place, pr plan.Prompt, sha
 		draw := func(input int) [32]byte { return r.cfg.Plan.Draw(key, input) }
 		body, err := m.body(ctx, r.client, shape, draw)
 		if err != nil && !r.stopped() { // the server counts texts: it may be gone, or have been for a moment
-			if err := r.awaitServer(); err != nil {
+			if err := r.awaitServer(false); err != nil {
 				return nil, err
 			}
 			body, err = m.body(ctx, r.client, shape, draw)

@@ -214,33 +214,42 @@ const (
 	aliveTimeout = 5 * time.Second
 )
 
-// checkAlive asks a server that broke connections whether it is still there. It
-// is ErrServerGone where it stays away.
+// checkAlive asks a server that broke connections, or let requests wait until
+// their time was up, whether it is still there. It is ErrServerGone where it stays
+// away.
 func (r *run) checkAlive(rows []record.Request) error {
-	if !has(rows, record.Reset) && !has(rows, record.Refused) {
+	switch {
+	case has(rows, record.Reset), has(rows, record.Refused):
+		return r.awaitServer(false)
+	case has(rows, record.Timeout):
+		// A server that stops can hold its open connections and say nothing more; one
+		// that is busy may not answer either, but still takes new ones.
+		return r.awaitServer(true)
+	default:
 		return nil
 	}
-	return r.awaitServer()
 }
 
 // awaitServer asks the server a few times. It is nil as soon as it answers, or
-// where the run is to stop.
-func (r *run) awaitServer() error {
+// where the run is to stop. busy says that one which takes the connection and has
+// no answer yet is there too.
+func (r *run) awaitServer(busy bool) error {
 	for i := range aliveTries {
 		if i > 0 && !pause(r.drain, r.alivePause) {
 			return nil
 		}
-		if r.alive() || r.stopped() {
+		err := r.ping()
+		if err == nil || r.stopped() || busy && errors.Is(err, context.DeadlineExceeded) {
 			return nil
 		}
 	}
 	return fmt.Errorf("%w (asked %d times at %s)", ErrServerGone, aliveTries, r.client.Shown())
 }
 
-func (r *run) alive() bool {
+func (r *run) ping() error {
 	ctx, cancel := context.WithTimeout(r.drain, aliveTimeout)
 	defer cancel()
-	return r.client.Alive(ctx)
+	return r.client.Ping(ctx)
 }
 
 // stopped says that no more is to be sent.

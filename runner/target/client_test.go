@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,10 +78,9 @@ func TestSecrets(t *testing.T) {
 // Every answer is sent once: a connection that the server drops is a row, not a
 // second try.
 func TestNoHiddenRetry(t *testing.T) {
-	n := 0
+	var n atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n++
-		if n == 1 {
+		if n.Add(1) == 1 {
 			fmt.Fprint(w, "{}")
 			return
 		}
@@ -94,8 +94,8 @@ func TestNoHiddenRetry(t *testing.T) {
 	if a := c.Read(r, Want{Inputs: 1}); a.Outcome != record.Reset || !r.Reused || r.Stage != record.StageFirstByte {
 		t.Errorf("outcome %s, reused %t, stage %s", a.Outcome, r.Reused, r.Stage)
 	}
-	if n != 2 {
-		t.Errorf("%d requests reached the server, 2 were sent", n)
+	if got := n.Load(); got != 2 {
+		t.Errorf("%d requests reached the server, 2 were sent", got)
 	}
 }
 

@@ -82,10 +82,9 @@ func (c *Client) discoveryError(r Reply, err error) error {
 	return fmt.Errorf("the server at %s: %w", c.shown, err)
 }
 
-// Alive says whether the server answers anything at all.
-func (c *Client) Alive(ctx context.Context) bool {
-	r := c.exchange(ctx, http.MethodGet, c.path("/v1/models"), nil)
-	return r.Err == nil
+// Ping is nil where the server answers anything at all.
+func (c *Client) Ping(ctx context.Context) error {
+	return c.exchange(ctx, http.MethodGet, c.path("/v1/models"), nil).Err
 }
 
 func (c *Client) version(ctx context.Context) string {
