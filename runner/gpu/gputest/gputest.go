@@ -80,7 +80,7 @@ func Isolate(t *testing.T) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), exe, "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=30s")
+	c := exec.CommandContext(t.Context(), exe, "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=60s")
 	c.Env = append(os.Environ(), isolated+"="+t.Name())
 	out, err := c.CombinedOutput()
 	switch {
