@@ -213,3 +213,34 @@ func TestRowsAreInOrder(t *testing.T) {
 		}
 	})
 }
+
+// Chats on two slots, with the truth by construction: one alone takes 2 ms + 10 ms
+// + 8·1 ms, and four in flight wait for each other.
+func TestChatsOnSlots(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newPipes()
+		l := loadLadder(40, 1, 2, 4)
+		for i := range l.Rungs {
+			l.Rungs[i].Shape.InputTokens, l.Rungs[i].Shape.OutputTokens = 30, 8
+		}
+		cfg := config(n, l)
+		cfg.Plan.Target.API = plan.OpenAIChat
+		params := plan.DefaultSimulator()
+		params.Noise, params.Slots = 0, 2
+		out, log := simulate(t, cfg, params, n)
+		if len(log) != len(out.rows()) {
+			t.Errorf("%d rows, the server saw %d", len(out.rows()), len(log))
+		}
+		for _, e := range log {
+			if e.InputTokens != 30 || e.OutputTokens != 8 || e.Status != 200 {
+				t.Errorf("%+v", e)
+			}
+		}
+		want := map[float64]float64{1: 0.020, 2: 0.020, 4: 0.040}
+		for _, r := range out.rows(phase(record.Measure)) {
+			if d := r.LatencyS() - want[r.Value]; r.Index >= 4 && (d > 1e-9 || d < -1e-9) || *r.OutputTokens != 8 || !r.Counted {
+				t.Errorf("at %g: %g s, %+v", r.Value, r.LatencyS(), r)
+			}
+		}
+	})
+}
