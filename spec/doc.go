@@ -44,7 +44,8 @@
 //
 //	variable "rounds" {
 //	  default     = 4        # a value by itself, or env(); without one it must be given
-//	  sensitive   = false    # true: never written anywhere
+//	  sensitive   = false    # true: never written anywhere; a default that stands here
+//	                         # is masked in the run's copy of the file
 //	  description = "..."
 //	}
 //

@@ -79,11 +79,16 @@ func valueEnd(tokens hclsyntax.Tokens, i int) int {
 		} else if closes(tokens[i].Type) {
 			depth--
 		}
-		if depth < 0 || depth == 0 && tokens[i].Type == hclsyntax.TokenNewline {
+		if depth < 0 || depth == 0 && endsLine(tokens[i]) {
 			return i
 		}
 	}
 	return i
+}
+
+// endsLine: a comment to the end of its line takes the newline with it.
+func endsLine(t hclsyntax.Token) bool {
+	return t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenComment && bytes.HasSuffix(t.Bytes, []byte("\n"))
 }
 
 func closes(t hclsyntax.TokenType) bool {
@@ -135,4 +140,17 @@ func (l *loader) hideDefaults() {
 		}
 		from = to + 1
 	}
+}
+
+// maskedSource is the file with what no excerpt shows replaced by a text that says
+// so: it can still be read, and loaded.
+func (l *loader) maskedSource() []byte {
+	var out []byte
+	at := 0
+	for _, h := range merged(l.hidden) {
+		out = append(out, l.src[at:h.from]...)
+		out = append(out, ` "`+masked+`"`...)
+		at = h.to
+	}
+	return append(out, l.src[at:]...)
 }

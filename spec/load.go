@@ -24,7 +24,7 @@ type Result struct {
 	Secrets   plan.Secrets
 	Texts     map[string][]byte // by plan.Prompt.TextHash: the bytes of text files
 	Variables map[string]string // as the manifest shows them: "(sensitive)" for sensitive ones
-	Source    []byte            // the file as read
+	Source    []byte            // the file as read; a sensitive value that stands in it is masked
 }
 
 // Load reads, evaluates, checks and expands the file. Where the diagnostics have
@@ -42,6 +42,9 @@ func Load(path string, opts Options) (Result, Diagnostics) {
 		return res, l.finish()
 	}
 	l.variables()
+	if l.inFile {
+		res.Source = l.maskedSource()
+	}
 	l.locals()
 	e := l.experiment()
 	if l.failed() {
@@ -62,6 +65,7 @@ type loader struct {
 
 	findings []finding
 	hidden   []span   // byte ranges of src that no excerpt shows
+	inFile   bool     // a sensitive value stands in the file itself
 	secrets  []string // values that no text of a diagnostic shows
 
 	vars   names

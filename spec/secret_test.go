@@ -3,6 +3,8 @@ package spec
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -173,5 +175,25 @@ func TestSecretsReachTheTarget(t *testing.T) {
 	unset := mustLoad(t, source, Options{})
 	if unset.Secrets.URL != nil || len(unset.Secrets.Headers) != 0 || unset.Plan.SpecHash != res.Plan.SpecHash {
 		t.Errorf("unset: %+v", unset.Plan.Target)
+	}
+}
+
+// The run keeps a copy of the file: a value that is sensitive is not in it, and it
+// can still be loaded.
+func TestSecretIsMaskedInTheCopy(t *testing.T) {
+	res, diags := Load("testdata/invalid/warn-secret-in-file.hcl", Options{})
+	if diags.HasErrors() || res.Plan.Experiment == "" {
+		t.Fatalf("%v", diags)
+	}
+	if strings.Contains(string(res.Source), "hunter2") || !strings.Contains(string(res.Source), masked) {
+		t.Errorf("the copy: %s", res.Source)
+	}
+	copied := filepath.Join(t.TempDir(), "copy.hcl")
+	if err := os.WriteFile(copied, res.Source, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, diags := Load(copied, Options{})
+	if diags.HasErrors() || again.Plan.SpecHash != res.Plan.SpecHash {
+		t.Errorf("the copy has another hash, or errors: %v", diags)
 	}
 }

@@ -60,6 +60,7 @@ const (
 	sumTooFewRequests summary = "Too few requests in a round"
 	sumTooMuchWork    summary = "Too many requests in all"
 	sumNoSimulator    summary = "No simulated GPU here"
+	sumSecretInFile   summary = "Sensitive value in the file"
 	sumOnePass        summary = "One pass"
 	sumFewRequests    summary = "Few requests in a round"
 	sumUnevenRounds   summary = "Rungs weigh their start differently"

@@ -61,6 +61,10 @@ func (l *loader) variable(name string, f *fields) {
 	if !ok {
 		return
 	}
+	if secret && def != cty.NilVal && holdsText(def) {
+		l.inFile = true
+		l.warnAt(f.attrs["default"].Expr.Range(), sumSecretInFile, "Whoever has the file has the value. A run's copy of the file has it masked; better is an empty default, and RUNG_VAR_%s.", name)
+	}
 	given, from, isSet := l.fromOutside(name)
 	v := def
 	switch {
@@ -196,6 +200,18 @@ func (l *loader) keepSecret(v cty.Value) {
 		}
 		return true, nil
 	})
+}
+
+// holdsText says whether a default that stands in the file itself, not in the
+// environment, holds any text.
+func holdsText(v cty.Value) bool {
+	bare, marks := v.UnmarkDeep()
+	found := false
+	_ = cty.Walk(bare, func(_ cty.Path, v cty.Value) (bool, error) {
+		found = found || v.Type() == cty.String && v.IsKnown() && !v.IsNull() && v.AsString() != ""
+		return true, nil
+	})
+	return found && len(marks) == 0
 }
 
 // showVariable is the value as the manifest has it.

@@ -1,7 +1,7 @@
 experiment "e" {}
 
 variable "token" {
-  default   = "hunter2-secret"
+  default   = "hunter2-secret" # WARNING: Sensitive value in the file
   sensitive = true
 }
 
