@@ -36,6 +36,7 @@ type Prepared struct {
 	probes    []record.Request
 	untouched []record.Sample // of the card before the first request
 	dims      *dimension
+	usage     bool // an answer before the run had its input tokens
 
 	alivePause time.Duration // between two questions to a server that broke off
 }
@@ -184,7 +185,8 @@ func (p *Prepared) probe(ctx context.Context, pr plan.Prompt, shape plan.Shape, 
 	place := record.Place{Phase: record.Probe}
 	c.id = p.cfg.Plan.ID(plan.Key{Phase: string(record.Probe), Ladder: pr.Name, Index: len(p.probes)})
 	reply := p.client.Send(ctx, body)
-	a := p.client.Read(reply, target.Want{Inputs: shape.Batch, InputTokens: wantTokens})
+	a := p.client.Read(reply, target.Want{Inputs: shape.Batch, InputTokens: wantTokens, OutputTokens: shape.OutputTokens})
+	p.usage = p.usage || a.Outcome == record.OK && a.InputTokens != nil
 	row := p.row(place, len(p.probes), shape, c, reply, a)
 	row.InFlight, row.RejectReason = 1, "probe"
 	p.probes = append(p.probes, row)

@@ -44,7 +44,7 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 	var next atomic.Int64
 	var cut atomic.Bool
 	ended, counting := 0, newTurn()
-	want := target.Want{Inputs: shape.Batch, InputTokens: shape.Batch * shape.InputTokens}
+	want := target.Want{Inputs: shape.Batch, InputTokens: shape.Batch * shape.InputTokens, OutputTokens: shape.OutputTokens}
 
 	var readers sync.WaitGroup
 	for range max(1, runtime.GOMAXPROCS(0)/2) {
@@ -130,6 +130,9 @@ func (r *run) admit(res result, shape plan.Shape, planned int) string {
 	if reason := refuseBy(res.rows, record.TokenMismatch, "input tokens off the plan"); reason != "" {
 		return reason
 	}
+	if reason := r.usageLost(res.rows); reason != "" {
+		return reason
+	}
 	if reason := refuseBy(res.rows, record.ClientLimited, "this machine ran out of descriptors or ports"); reason != "" {
 		return reason
 	}
@@ -144,6 +147,21 @@ func (r *run) admit(res result, shape plan.Shape, planned int) string {
 
 func has(rows []record.Request, o record.Outcome) bool {
 	return slices.ContainsFunc(rows, func(row record.Request) bool { return row.Outcome == o })
+}
+
+// usageLost says in how many successes the usage is missing that the server gave
+// before the run: their length is not confirmed.
+func (r *run) usageLost(rows []record.Request) string {
+	n := 0
+	for _, row := range rows {
+		if r.usage && row.Outcome == record.OK && row.InputTokens == nil {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no usage in %d of %d answers: their input tokens are not confirmed", n, len(rows))
 }
 
 func refuseBy(rows []record.Request, o record.Outcome, words string) string {

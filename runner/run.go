@@ -118,18 +118,30 @@ func (r *run) baseline(b plan.Baseline) error {
 	if r.stopped() {
 		return nil
 	}
-	v := visit{prompt: b.Prompt, shape: b.Shape, requests: b.Requests, reruns: baselineReruns}
+	v := visit{prompt: b.Prompt, shape: b.Shape, requests: b.Requests, reruns: baselineReruns, stop: baselineStop()}
 	res, err := r.round(place, v)
 	if err != nil {
 		return err
 	}
+	if res.cut {
+		r.event(record.Warning, place, func(e *record.Event) {
+			e.Reason = fmt.Sprintf("the baseline ended after %d of %d requests: %s", len(res.rows), b.Requests, res.rows[len(res.rows)-1].Outcome)
+		})
+	}
 	return r.checkAlive(res.rows)
+}
+
+// baselineStop ends a baseline whose server can't serve one request at a time:
+// sixty of them, each waiting for its timeout, would take hours to say so.
+func baselineStop() plan.Stop {
+	return plan.Stop{Outcomes: []string{string(record.Timeout), string(record.OOM), string(record.CUDAError), string(record.Reset), string(record.Refused)}}
 }
 
 // baselineReruns is how often a refused baseline is sent again.
 const baselineReruns = 3
 
-// warmup sends requests at the shape that follows: recorded, never counted.
+// warmup sends requests at the shape that follows: recorded, never counted. A
+// timeout ends them early: the round shows it too, and each more would wait as long.
 func (r *run) warmup(at record.Place, pr plan.Prompt, shape plan.Shape, n int) error {
 	at.Phase = record.Warmup
 	calls, err := r.calls(r.drain, at, pr, shape, n)
@@ -137,7 +149,7 @@ func (r *run) warmup(at record.Place, pr plan.Prompt, shape plan.Shape, n int) e
 		return err
 	}
 	r.at(at)
-	res := r.closedLoop(at, shape, calls, func(record.Outcome) bool { return false })
+	res := r.closedLoop(at, shape, calls, func(o record.Outcome) bool { return o == record.Timeout })
 	r.incidents(res.rows)
 	r.rows(res.rows, "warmup")
 	return nil

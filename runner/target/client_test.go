@@ -105,8 +105,29 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	s := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
 	defer s.Close()
 	c := client(t, plan.OpenAIEmbeddings, s.URL)
-	if a := c.Read(c.Send(t.Context(), []byte("{}")), Want{Inputs: 1}); a.Outcome != record.ClientError {
-		t.Errorf("outcome %s", a.Outcome)
+	if a := c.Read(c.Send(t.Context(), []byte("{}")), Want{Inputs: 1}); a.Outcome != record.ClientError || !strings.Contains(a.Error, other.URL) {
+		t.Errorf("outcome %s: %s", a.Outcome, a.Error)
+	}
+}
+
+// A server can list thousands of models; the one asked for may be the last.
+func TestDiscoverManyModels(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"data":[`)
+		for i := range 10_000 {
+			fmt.Fprintf(w, `{"id":"model-%d"},`, i)
+		}
+		fmt.Fprint(w, `{"id":"m"}]}`)
+	}))
+	defer s.Close()
+	c := client(t, plan.OpenAIEmbeddings, s.URL)
+	d, err := c.Discover(t.Context())
+	if err != nil || len(d.Server.Models) != maxModels {
+		t.Errorf("%d models, %v", len(d.Server.Models), err)
+	}
+	c.model = "other"
+	if _, err := c.Discover(t.Context()); err == nil || len(err.Error()) > 400 || !strings.Contains(err.Error(), "and 9993 more") {
+		t.Errorf("%v", err)
 	}
 }
 

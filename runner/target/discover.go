@@ -48,6 +48,8 @@ func (c *Client) Discover(ctx context.Context) (Discovery, error) {
 	d := Discovery{ListsModel: true}
 	for _, m := range page.Data[:min(len(page.Data), maxModels)] {
 		d.Server.Models = append(d.Server.Models, Excerpt([]byte(m.ID), 200))
+	}
+	for _, m := range page.Data {
 		if m.ID != c.model && !slices.Contains(m.Aliases, c.model) {
 			continue
 		}
@@ -59,7 +61,7 @@ func (c *Client) Discover(ctx context.Context) (Discovery, error) {
 		d.Server.Version = c.version(ctx)
 		return d, nil
 	}
-	return d, fmt.Errorf("the server at %s has no model %q: it lists %s; set target.model to one of them", c.shown, c.model, quoted(d.Server.Models))
+	return d, fmt.Errorf("the server at %s has no model %q: it lists %s; set target.model to one of them", c.shown, c.model, quoted(d.Server.Models, len(page.Data)))
 }
 
 // discoveryError names what stands in the way, or is nil where the server
@@ -107,13 +109,18 @@ func software(h http.Header, owner string) string {
 	return name
 }
 
-func quoted(names []string) string {
+// quoted lists some of the names.
+func quoted(names []string, all int) string {
+	const most = 8
 	if len(names) == 0 {
 		return "none"
 	}
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = fmt.Sprintf("%q", n)
+	out := make([]string, 0, most+1)
+	for _, n := range names[:min(len(names), most)] {
+		out = append(out, fmt.Sprintf("%q", n))
+	}
+	if more := all - len(out); more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(out, ", ")
 }

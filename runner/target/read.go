@@ -13,8 +13,9 @@ import (
 
 // Want is what a success must look like.
 type Want struct {
-	Inputs      int
-	InputTokens int // over all inputs; 0: not known, as in a probe
+	Inputs       int
+	InputTokens  int // over all inputs; 0: not known, as in a probe
+	OutputTokens int // the most that was asked; 0: nothing was
 }
 
 // Answer is a Reply looked at.
@@ -41,13 +42,20 @@ func (c *Client) Read(r Reply, want Want) Answer {
 		return Answer{Outcome: classifyError(r), Error: Excerpt([]byte(text), errorBytes)}
 	}
 	if r.Status != http.StatusOK {
-		return Answer{Outcome: classifyStatus(r.Status, r.Body), Error: Excerpt(r.Body, errorBytes), RetryAfterS: retryAfter(r.Header, r.Done)}
+		said := Excerpt(r.Body, errorBytes)
+		if r.Status/100 == 3 {
+			said = Excerpt(fmt.Appendf(nil, "redirected to %q, which is not followed; set target.url to the server itself. %s", r.Header.Get("Location"), said), errorBytes)
+		}
+		return Answer{Outcome: classifyStatus(r.Status, r.Body), Error: said, RetryAfterS: retryAfter(r.Header, r.Done)}
 	}
 	read := readEmbeddings
 	if c.api == plan.OpenAIChat {
 		read = readChat
 	}
 	a, err := read(r.Body, want)
+	if err == nil {
+		err = a.checkUsage(want)
+	}
 	if err != nil {
 		a.Outcome, a.Error = record.BadResponse, Excerpt([]byte(err.Error()+": "+string(r.Body[:min(len(r.Body), errorBytes)])), errorBytes)
 		if said, ok := errors.AsType[saidError](err); ok {
@@ -95,6 +103,23 @@ func (u *usage) fill(a *Answer) {
 	if u.Details != nil {
 		a.CachedTokens = u.Details.Cached
 	}
+}
+
+// checkUsage refuses counts that can't be: negative ones, and more output than
+// was asked. What is refused is not kept.
+func (a *Answer) checkUsage(want Want) error {
+	for _, n := range []**int{&a.InputTokens, &a.OutputTokens, &a.CachedTokens} {
+		if *n != nil && **n < 0 {
+			v := **n
+			*n = nil
+			return fmt.Errorf("its usage has a count of %d", v)
+		}
+	}
+	if n := a.OutputTokens; want.OutputTokens > 0 && n != nil && *n > want.OutputTokens {
+		a.OutputTokens = nil
+		return fmt.Errorf("its usage has %d output tokens, asked were at most %d", *n, want.OutputTokens)
+	}
+	return nil
 }
 
 // said gives the error object of a body, where it has one.
@@ -207,16 +232,24 @@ func trimSpace(b []byte) []byte {
 	return b
 }
 
+// saysAnything says whether a message has a field that an answer can be in.
+func saysAnything(message map[string]json.RawMessage) bool {
+	for _, name := range []string{"content", "reasoning_content", "reasoning", "tool_calls", "function_call", "refusal"} {
+		if raw, ok := message[name]; ok && string(raw) != "null" {
+			return true
+		}
+	}
+	return false
+}
+
 func readChat(body []byte, want Want) (Answer, error) {
 	var a Answer
 	var in struct {
 		Error   json.RawMessage `json:"error"`
 		Usage   *usage          `json:"usage"`
 		Choices []struct {
-			FinishReason *string `json:"finish_reason"`
-			Message      *struct {
-				Content *string `json:"content"`
-			} `json:"message"`
+			FinishReason *string                    `json:"finish_reason"`
+			Message      map[string]json.RawMessage `json:"message"`
 		} `json:"choices"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
@@ -233,11 +266,13 @@ func readChat(body []byte, want Want) (Answer, error) {
 		return a, fmt.Errorf("%d choices for %d asked", len(in.Choices), want.Inputs)
 	}
 	for _, ch := range in.Choices {
-		if ch.FinishReason == nil || *ch.FinishReason == "" {
+		switch {
+		case ch.FinishReason == nil || *ch.FinishReason == "":
 			return a, errors.New("no finish_reason: the answer was cut short")
-		}
-		if ch.Message == nil {
-			return a, errors.New("a choice without a message")
+		case *ch.FinishReason == "error" || *ch.FinishReason == "abort":
+			return a, fmt.Errorf("finish_reason %q", *ch.FinishReason)
+		case !saysAnything(ch.Message):
+			return a, errors.New("a choice whose message has neither content nor reasoning nor a tool call")
 		}
 		a.InputsDone++
 	}

@@ -145,10 +145,16 @@ func TestReadChat(t *testing.T) {
 		{"no finish_reason", `{"choices":[{"finish_reason":null,"message":{"content":"x"}}]}`, record.BadResponse},
 		{"no choice", `{"choices":[],"usage":{"prompt_tokens":4}}`, record.BadResponse},
 		{"no message", `{"choices":[{"finish_reason":"stop"}]}`, record.BadResponse},
+		{"empty message", `{"choices":[{"finish_reason":"stop","message":{}}]}`, record.BadResponse},
+		{"null content", `{"choices":[{"finish_reason":"stop","message":{"content":null}}]}`, record.BadResponse},
+		{"reasoning alone", `{"choices":[{"finish_reason":"length","message":{"content":null,"reasoning_content":"hm"}}]}`, record.OK},
+		{"ended by an error", `{"choices":[{"finish_reason":"error","message":{"content":"x"}}]}`, record.BadResponse},
+		{"less than nothing", `{"choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":{"prompt_tokens":4,"completion_tokens":-5}}`, record.BadResponse},
+		{"more than was asked", `{"choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":{"prompt_tokens":4,"completion_tokens":9}}`, record.BadResponse},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := client(t, plan.OpenAIChat, "http://127.0.0.1:1")
-			if a := c.Read(Reply{Status: 200, Body: []byte(tt.body)}, Want{Inputs: 1, InputTokens: 4}); a.Outcome != tt.want {
+			if a := c.Read(Reply{Status: 200, Body: []byte(tt.body)}, Want{Inputs: 1, InputTokens: 4, OutputTokens: 8}); a.Outcome != tt.want || a.OutputTokens != nil && (*a.OutputTokens < 0 || *a.OutputTokens > 8) {
 				t.Errorf("%s (%s), want %s", a.Outcome, a.Error, tt.want)
 			}
 		})

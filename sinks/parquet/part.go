@@ -12,10 +12,14 @@ import (
 )
 
 // encode writes items as one Parquet file of one row group.
-func (t table[T]) encode(w io.Writer, id Identity, items []T) (err error) {
+func (t table[T]) encode(to io.Writer, id Identity, items []T) (err error) {
+	w := &firstError{to: to}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("encoding: %v", p)
+		}
+		if w.err != nil { // Arrow hides that the disk is full behind what it was about to write
+			err = w.err
 		}
 	}()
 	schema := t.schema()
@@ -41,6 +45,20 @@ func (t table[T]) encode(w io.Writer, id Identity, items []T) (err error) {
 		return err
 	}
 	return fw.Close()
+}
+
+// firstError keeps the first error of a writer.
+type firstError struct {
+	to  io.Writer
+	err error
+}
+
+func (w *firstError) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // properties say how the columns are laid out in a file.

@@ -64,10 +64,22 @@ func (w *Writer) Write(it record.Item) error {
 		return w.samples.add(*it.Sample)
 	case it.Event != nil:
 		w.counts.Events++
-		return w.events.add(*it.Event)
+		if err := w.events.add(*it.Event); err != nil {
+			return err
+		}
+		return w.settle(it.Event.Kind)
 	default:
 		return nil
 	}
+}
+
+// settle writes all that is held once a rung or a phase is over: from then on a
+// crash takes nothing of it.
+func (w *Writer) settle(kind record.EventKind) error {
+	if kind != record.RungEnd && kind != record.PhaseEnd {
+		return nil
+	}
+	return w.Close()
 }
 
 // Close writes what is still held. A table that fails keeps none of the others
@@ -113,6 +125,9 @@ func (s *stream[T]) add(item T) error {
 	g := s.table.group(&item)
 	now := s.now()
 	var err error
+	if p := s.open(); p != nil && p.group == (group{}) {
+		p.group = g // what lay between two places goes with the one that follows
+	}
 	if p := s.open(); p != nil && (!p.group.takes(g) || p.bytes >= partBytes || now.Sub(p.began) >= partAge) {
 		err = s.flush()
 		if g == (group{}) {

@@ -1,11 +1,13 @@
 package parquet
 
 import (
+	"errors"
 	"flag"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -188,7 +190,7 @@ func TestPartsFollowThePlace(t *testing.T) {
 		at(record.Warmup, "../a b", 0, 1))
 	c.t = c.t.Add(partAge)
 	write(t, w, at(record.Measure, "../a b", 0, 1), at(record.Measure, "../a b", 1, 1))
-	write(t, w, record.Sample{Time: begin}, fullSample(), record.Sample{Time: begin}) // the pause stays with the rung before it
+	write(t, w, record.Sample{Time: begin}, fullSample(), record.Sample{Time: begin}) // a pause stays with what is beside it
 	for _, e := range []record.Event{
 		{Kind: record.LadderBegin, Place: record.Place{Ladder: "batch"}}, {Kind: record.RungBegin, Place: ladderPlace(0, 1)},
 		{Kind: record.PassEnd, Place: ladderPlace(0, 0)}, {Kind: record.LadderEnd, Place: ladderPlace(0, 0)},
@@ -199,11 +201,52 @@ func TestPartsFollowThePlace(t *testing.T) {
 	want := []string{
 		"requests/0001-probe.parquet", "requests/0002-baseline.parquet", "requests/0003--.-a-b-p0-r0.parquet",
 		"requests/0004--.-a-b-p0-r1.parquet", "requests/0005--.-a-b-p0-r1.parquet", "requests/0006--.-a-b-p1-r1.parquet",
-		"gpu/0001-run.parquet", "gpu/0002-batch-p1-r2.parquet",
-		"events/0001-run.parquet", "events/0002-batch-p0-r1.parquet",
+		"gpu/0001-batch-p1-r2.parquet", "events/0001-batch-p0-r1.parquet",
 	}
 	if d := cmp.Diff(want, paths(m.Parts)); d != "" {
 		t.Errorf("parts (-want +got):\n%s", d)
+	}
+}
+
+// Once a rung is over its rows are on disk, whatever comes after.
+func TestRungIsWrittenAtItsEnd(t *testing.T) {
+	w, dir, _ := newWriter(t, (&clock{begin}).now)
+	r := fullRequest()
+	r.Place = ladderPlace(0, 1)
+	write(t, w, r)
+	write(t, w, record.Event{Kind: record.RoundEnd, Place: ladderPlace(0, 1), Time: begin})
+	if n := len(w.Parts()); n != 0 {
+		t.Fatalf("%d parts before the rung's end", n)
+	}
+	write(t, w, record.Event{Kind: record.RungEnd, Place: ladderPlace(0, 1), Time: begin})
+	want := []string{"requests/0001-batch-p0-r1.parquet", "events/0001-batch-p0-r1.parquet"}
+	if d := cmp.Diff(want, paths(w.Parts())); d != "" {
+		t.Errorf("parts (-want +got):\n%s", d)
+	}
+	for _, part := range want {
+		if _, err := os.Stat(filepath.Join(dir, part)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// full is a disk with room for n bytes.
+type full struct{ n int }
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.n -= len(p); f.n < 0 {
+		return 0, syscall.ENOSPC
+	}
+	return len(p), nil
+}
+
+// A full disk is named as such, wherever in the file it shows.
+func TestFullDiskIsNamed(t *testing.T) {
+	for _, room := range []int{0, 3, 100, 1000} {
+		err := requests().encode(&full{room}, Identity{}, []record.Request{fullRequest()})
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("room for %d bytes: %v", room, err)
+		}
 	}
 }
 

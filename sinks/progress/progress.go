@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"rung/sinks/record"
 	"rung/spec/plan"
@@ -233,22 +234,6 @@ func (s *Sink) draw(ended, of int) {
 		return
 	}
 	s.drawn = s.o.Now()
-	parts := []string{s.where()}
-	switch s.place.Phase {
-	case record.Warmup:
-		parts = append(parts, "warm-up")
-	case record.Confirm:
-		parts = append(parts, "confirming the edge")
-	default:
-		parts = append(parts, fmt.Sprintf("round %d", s.place.Round+1))
-	}
-	if of > 1 {
-		parts = append(parts, fmt.Sprintf("%d/%d", ended, of))
-	}
-	parts = append(parts, s.figures(s.mem)...)
-	if left, ok := s.eta.left(); ok {
-		parts = append(parts, "about "+left.Round(time.Second).String()+" left")
-	}
 	width := 0
 	if s.o.Width != nil {
 		width = s.o.Width()
@@ -256,9 +241,52 @@ func (s *Sink) draw(ended, of int) {
 	if width <= 0 {
 		width = 80
 	}
-	text := fit(s.plain(strings.Join(parts, s.dot())), width-1)
+	text := fit(s.plain(s.joined(width-1, s.fields(ended, of))), width-1)
 	fmt.Fprintf(s.w, "\r\x1b[K%s", text) //nolint:errcheck // no measurement depends on the terminal
 	s.live = true
+}
+
+// fields are the parts of the live line, the most wanted first.
+func (s *Sink) fields(ended, of int) []string {
+	step := fmt.Sprintf("round %d", s.place.Round+1)
+	if rounds := s.roundsHere(); rounds > 1 {
+		step += fmt.Sprintf("/%d", rounds)
+	}
+	switch s.place.Phase {
+	case record.Warmup:
+		step = "warm-up"
+	case record.Confirm:
+		step = "confirming the edge"
+	default:
+	}
+	if of > 1 {
+		step += fmt.Sprintf(" %d/%d", ended, of)
+	}
+	fields := []string{s.where(), step}
+	if left, ok := s.eta.left(); ok {
+		fields = append(fields, "about "+left.Round(time.Second).String()+" left")
+	}
+	return append(fields, s.figures(s.mem)...)
+}
+
+// joined takes as many fields as fit: half a figure would be a false one.
+func (s *Sink) joined(width int, fields []string) string {
+	line := fields[0]
+	for _, f := range fields[1:] {
+		if longer := line + s.dot() + f; utf8.RuneCountInString(longer) <= width {
+			line = longer
+		}
+	}
+	return line
+}
+
+func (s *Sink) roundsHere() int {
+	for _, l := range s.cell.Ladders {
+		if l.Name == s.place.Ladder {
+			return l.Rungs[s.place.Rung].Rounds
+		}
+	}
+	return 1
 }
 
 func (s *Sink) clear() {

@@ -169,6 +169,9 @@ func TestLiveLine(t *testing.T) {
 		for line := range strings.SplitSeq(out.String(), "\n") {
 			parts := strings.Split(line, "\r\x1b[K")
 			for i, frame := range parts {
+				if strings.Contains(frame, "about") && !strings.Contains(frame, " left") {
+					t.Errorf("%d columns: half a figure: %q", columns, frame)
+				}
 				if i == len(parts)-1 {
 					break // a plain line, which the terminal may wrap
 				}
@@ -182,7 +185,7 @@ func TestLiveLine(t *testing.T) {
 			t.Errorf("%d frames", frames)
 		}
 		if columns == 200 {
-			for _, want := range []string{"batch 4, pass 1/2 · warm-up", "round 1 · 2/3", "confirming the edge", "6.25 GiB", "P95 21.9 ms", "left"} {
+			for _, want := range []string{"batch 4, pass 1/2 · warm-up", "round 1/2 2/3", "confirming the edge", "6.25 GiB", "P95 21.9 ms", "left"} {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("%q never showed", want)
 				}
