@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ const (
 	exitFailed      = 1   // the run failed
 	exitUsage       = 2   // spec or command line wrong
 	exitInterrupted = 130 // interrupted
+	exitPipe        = 141 // the reader of the output went away, as shells have it
 )
 
 // statusError is an error that says with which status the program ends. Its text
@@ -59,6 +61,9 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
+	}
+	if errors.Is(err, syscall.EPIPE) { // whoever read has seen enough
+		return exitPipe
 	}
 	s, ok := errors.AsType[statusError](err)
 	status := s.status

@@ -79,7 +79,7 @@ func wrapFailed(err error) error {
 type planLine struct {
 	ladder, pass, rung         string
 	rounds, requests, inFlight int
-	tokens                     int // input tokens, all requests
+	tokens, output             int // input tokens, and output tokens asked, all requests
 	pause                      time.Duration
 }
 
@@ -94,15 +94,16 @@ func (a *app) showPlan(p plan.Plan) error {
 		where = "(sensitive)"
 	}
 	w.printf("target %s, model %q, at %s; GPU samples by %s every %s\n\n", p.Target.API, p.Target.Model, where, p.GPU.Source, p.GPU.Interval)
-	w.printf("%-16s %-7s %9s %7s %9s %9s %12s %9s\n", "ladder", "pass", "rung", "rounds", "requests", "in flight", "input tokens", "pause")
+	w.printf("%-16s %-7s %8s %7s %9s  %9s  %12s  %8s\n", "ladder", "pass", "rung", "rounds", "requests", "in flight", "input tokens", "pause")
 	var total planLine
 	for _, l := range planLines(p.Cells[0]) {
-		w.printf("%-16s %-7s %9s %7d %9d %9d %12d %9s\n", clip(l.ladder, 16), l.pass, l.rung, l.rounds, l.requests, l.inFlight, l.tokens, l.pause)
+		w.printf("%-16s %-7s %8s %7d %9d  %9d  %12d  %8s\n", clip(l.ladder, 16), l.pass, l.rung, l.rounds, l.requests, l.inFlight, l.tokens, l.pause)
 		total.requests += l.requests
 		total.tokens += l.tokens
+		total.output += l.output
 		total.pause += l.pause
 	}
-	w.printf("\n%d requests, %d input tokens, every prompt its own. Pauses alone take %s;\n", total.requests, total.tokens, total.pause.Round(time.Second))
+	w.printf("\n%d requests, %d input tokens, %severy prompt its own. Pauses alone take %s;\n", total.requests, total.tokens, outputs(total.output), total.pause)
 	w.printf("the requests take as long as the server needs. Warm-ups are counted above; rounds\nthat are refused are sent again and come on top, probes too.\n")
 	return w.err
 }
@@ -112,7 +113,7 @@ func planLines(c plan.Cell) []planLine {
 	var out []planLine
 	if b := c.Baseline; b != nil {
 		n := b.Warmup + b.Requests
-		out = append(out, planLine{"(baseline)", "", "", 1, n, 1, n * b.Shape.Batch * b.Shape.InputTokens, b.Idle.D()})
+		out = append(out, planLine{"(baseline)", "", "", 1, n, 1, n * b.Shape.Batch * b.Shape.InputTokens, n * b.Shape.OutputTokens, b.Idle.D()})
 	}
 	for _, l := range c.Ladders {
 		for _, p := range l.Passes {
@@ -124,11 +125,19 @@ func planLines(c plan.Cell) []planLine {
 				r := l.Rungs[i]
 				n := r.Warmup + r.Rounds*r.Requests
 				out = append(out, planLine{l.Name, fmt.Sprintf("%d %s", p.Index+1, direction), fmt.Sprintf("%g", r.Value),
-					r.Rounds, n, r.Shape.InFlight, n * r.Shape.Batch * r.Shape.InputTokens, l.Cooldown.D()})
+					r.Rounds, n, r.Shape.InFlight, n * r.Shape.Batch * r.Shape.InputTokens, n * r.Shape.OutputTokens, l.Cooldown.D()})
 			}
 		}
 	}
 	return out
+}
+
+// outputs says how many output tokens are asked, where any are.
+func outputs(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d output tokens at most, ", n)
 }
 
 func clip(s string, n int) string {

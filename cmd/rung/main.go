@@ -13,6 +13,8 @@ import (
 // main is the only place that touches the process: its arguments, streams,
 // environment, signals and exit status.
 func main() {
+	// A pager that quits must not take a run with it: a write to it fails instead.
+	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	interrupts := make(chan struct{}, 2)

@@ -27,7 +27,7 @@ connection and starts no process.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, path := range args {
 				if err := a.reportRun(path, asJSON); err != nil {
-					return failed(err)
+					return err
 				}
 			}
 			return nil
@@ -40,7 +40,7 @@ connection and starts no process.`,
 func (a *app) reportRun(path string, asJSON bool) error {
 	dirs, err := results.Find(path)
 	if err != nil {
-		return err
+		return statusError{exitUsage, err}
 	}
 	dir := dirs[len(dirs)-1]
 	if len(dirs) > 1 {
@@ -48,7 +48,7 @@ func (a *app) reportRun(path string, asJSON bool) error {
 	}
 	run, err := results.Open(dir)
 	if err != nil {
-		return err
+		return failed(err)
 	}
 	rep := results.Analyse(run, run.Plan.Analysis)
 	if asJSON {
@@ -57,15 +57,15 @@ func (a *app) reportRun(path string, asJSON bool) error {
 		err = render.Text(a.stdout, rep, render.Options{Width: a.columns(), UTF8: a.utf8(), Color: a.color(a.outTTY)})
 	}
 	if err != nil {
-		return err
+		return failed(err)
 	}
 	page, err := writeReport(filepath.Join(dir, "report"), rep)
 	if err != nil {
 		// The report was printed; a folder that can't be written takes nothing from it.
-		return fmt.Errorf("the report can't be kept beside the run: %w", err)
+		return failed(fmt.Errorf("the report can't be kept beside the run: %w", err))
 	}
-	_, err = fmt.Fprintf(a.stderr, "\nthe same as a page: %s\n", page)
-	return err
+	fmt.Fprintf(a.stderr, "\nthe same as a page: %s\n", page) //nolint:errcheck // best effort
+	return nil
 }
 
 // writeReport writes the report's files, each whole or not at all, and gives the
@@ -88,8 +88,12 @@ func writeFile(path string, render func(io.Writer) error) error {
 		return err
 	}
 	tmp := path + ".tmp"
-	if err := os.WriteFile(tmp, b.Bytes(), 0o644); err != nil { //nolint:gosec // a result to be shared, not a secret
-		return err
+	err := os.WriteFile(tmp, b.Bytes(), 0o644) //nolint:gosec // a result to be shared, not a secret
+	if err == nil {
+		err = os.Rename(tmp, path)
 	}
-	return os.Rename(tmp, path)
+	if err != nil {
+		os.Remove(tmp) //nolint:errcheck // the first error is the one that matters
+	}
+	return err
 }

@@ -53,15 +53,23 @@ func (c *Client) Discover(ctx context.Context) (Discovery, error) {
 		if m.ID != c.model && !slices.Contains(m.Aliases, c.model) {
 			continue
 		}
-		d.Server.MaxModelLen, d.Vocabulary = m.MaxModelLen, m.Meta.NVocab
+		d.Server.MaxModelLen, d.Vocabulary = positive(m.MaxModelLen), m.Meta.NVocab
 		if d.Server.MaxModelLen == nil {
-			d.Server.MaxModelLen = m.Meta.NCtx
+			d.Server.MaxModelLen = positive(m.Meta.NCtx)
 		}
 		d.Server.Software = software(r.Header, m.OwnedBy)
 		d.Server.Version = c.version(ctx)
 		return d, nil
 	}
 	return d, fmt.Errorf("the server at %s has no model %q: it lists %s; set target.model to one of them", c.shown, c.model, quoted(d.Server.Models, len(page.Data)))
+}
+
+// positive is a limit, or nil where what was said can't be one.
+func positive(n *int) *int {
+	if n == nil || *n <= 0 {
+		return nil
+	}
+	return n
 }
 
 // discoveryError names what stands in the way, or is nil where the server
