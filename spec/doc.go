@@ -159,6 +159,11 @@
 // than 2·N are refused, fewer than 5·N warned of, and so are rungs with different
 // numbers of requests for each in flight, where one has fewer than ten.
 //
+// The outcomes that can stop a ladder: oom, cuda_error, timeout, rate_limited,
+// unavailable, overloaded, reset, refused, too_long, bad_response, server_error,
+// client_error. One in outcomes is enough, at once; the ratio counts them all and is
+// looked at after each round.
+//
 // A ladder of input_tokens needs a prompt without tokens, every other one a prompt
 // with them. A chat has no batch.
 //

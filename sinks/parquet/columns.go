@@ -1,6 +1,10 @@
 package parquet
 
-import "rung/sinks/record"
+import (
+	"strings"
+
+	"rung/sinks/record"
+)
 
 // table is one of the run's tables: its folder's name and its columns.
 type table[T any] struct {
@@ -99,7 +103,7 @@ func requestColumns() []column[record.Request] {
 	return []column[record.Request]{
 		whole("request_index", "", "the request's number in its round, or among the warm-ups, from 0", func(q r) *int { return &q.v.Index }),
 		text("request_id", "name of the request, from the seed and its place", func(q r) *string { return &q.v.ID }).distinct(),
-		text("outcome", "the one name for what became of it; ok is a success", func(q r) *record.Outcome { return &q.v.Outcome }),
+		text("outcome", "the one name for what became of it: "+names(record.Outcomes()), func(q r) *record.Outcome { return &q.v.Outcome }),
 		boolean("counted", "the analysis uses the row's round", func(q r) *bool { return &q.v.Counted }),
 		text("reject_reason", "why the row's round does not count; null where it does", func(q r) *string { return &q.v.RejectReason }),
 	}
@@ -198,7 +202,7 @@ func events() table[record.Event] {
 		columns: append(cols,
 			instant("time", "wall clock, for joins with other machines", func(e r) *wall { return &e.v.Time }),
 			number("t_s", "s", "since the run began, on the monotonic clock", func(e r) *float64 { return &e.v.TS }),
-			text("kind", "what happened: rung_begin, round_end, edge, ...", func(e r) *record.EventKind { return &e.v.Kind }),
+			text("kind", "what happened: "+names(record.EventKinds()), func(e r) *record.EventKind { return &e.v.Kind }),
 			text("verdict", "of a round that ended: accepted, rejected", func(e r) *record.Verdict { return &e.v.Verdict }),
 			text("reason", "why", func(e r) *string { return &e.v.Reason }),
 			numberOrNull("window_s", "s", "length of the round's steady window", func(e r) **float64 { return &e.v.WindowS }).
@@ -211,4 +215,13 @@ func events() table[record.Event] {
 		group: groupOfEvent,
 		size:  func(e *record.Event) int { return 320 + len(e.Reason) },
 	}
+}
+
+// names lists the values of an enumeration, for the schema.
+func names[T ~string](values []T) string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return strings.Join(out, ", ")
 }

@@ -148,6 +148,12 @@ const (
 	GPULost     EventKind = "gpu_lost"
 )
 
+// EventKinds lists all.
+func EventKinds() []EventKind {
+	return []EventKind{RunBegin, RunEnd, PhaseBegin, PhaseEnd, IdleBegin, IdleEnd, LadderBegin, LadderEnd, PassBegin, PassEnd,
+		RungBegin, RungEnd, RoundBegin, RoundEnd, EdgeFound, Warning, Interrupted, GPULost}
+}
+
 // Verdict is what became of a round.
 type Verdict string
 
