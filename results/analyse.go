@@ -1,7 +1,8 @@
 package results
 
 import (
-	"fmt"
+	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,27 +14,29 @@ import (
 // rows in any order give an equal report. The rules are the plan's own unless one
 // wants to see what others would have said, and then the report says so.
 func Analyse(r *Run, rules plan.Analysis) *Report {
+	r, odd := r.sound()
 	all := attempts(r.Requests)
 	cell := r.cell()
 	rep := &Report{
-		Version: Version, Simulated: r.Manifest.Simulated, Run: header(r), Rules: rules, Spec: r.Spec,
+		Version: Version, SimulatedBy: simulatedBy(r), Run: header(r), Rules: rules, Spec: r.Spec,
 		Notices: []string{}, Ladders: []Ladder{},
 	}
+	rep.Simulated = r.Manifest.Simulated || rep.SimulatedBy != ""
 	rep.Baseline = newBaseline(cell.Baseline, r.Plan.Target.API, all, rules.BaselineCheck)
 	m, mem := newMemory(r)
-	m.baseline(&rep.Baseline, mem.Reason)
+	m.baseline(&rep.Baseline)
 
 	var ladders []*walked
 	for i, l := range cell.Ladders {
 		w := newWalked(l, r, all, rules)
-		w.measure()
+		w.measure(r.Manifest.Server.TemplateExtra)
 		w.findEdge()
 		w.findKnee()
-		m.ladder(w.out, i == 0, mem.Reason)
+		m.ladder(w.out, i == 0)
 		w.findLimit(rep.Baseline)
 		ladders = append(ladders, w)
 	}
-	mem.Headroom = m.headroom(rules.Headroom, ladders, mem.Reason)
+	mem.Headroom = m.headroom(rules.Headroom, ladders)
 	rep.Memory = mem
 	for _, w := range ladders {
 		w.out.Missing = w.missing()
@@ -41,9 +44,31 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 		w.find()
 		rep.Ladders = append(rep.Ladders, *w.out)
 	}
-	rep.notice(r)
+	rep.notice(r, odd)
 	rep.Verdict = verdict(rep)
+	sweep(reflect.ValueOf(rep))
 	return rep
+}
+
+// simulatedBy says what gives a simulated server away in a run that did not start
+// it itself: its own name for itself, or that of the card.
+func simulatedBy(r *Run) string {
+	const word = "simulated"
+	if r.Manifest.Simulated {
+		return ""
+	}
+	if s := r.Manifest.Server.Software; strings.HasPrefix(strings.ToLower(s), "rung "+word) {
+		return "the server calls itself " + s
+	}
+	for _, g := range r.Manifest.GPUs {
+		if strings.HasPrefix(strings.ToLower(g.Name), word) || g.Driver == word {
+			return "the GPU is called " + cmp.Or(g.Name, g.Driver)
+		}
+	}
+	if slices.ContainsFunc(r.Samples, func(s record.Sample) bool { return s.MemCall == word }) {
+		return "the GPU's samples are of a model"
+	}
+	return ""
 }
 
 func header(r *Run) Header {
@@ -83,82 +108,4 @@ func (w *walked) mark() {
 	if l.Edge != nil {
 		put(&l.Edge.Value, MarkEdge)
 	}
-}
-
-// notice collects what a reader must know before any figure.
-func (rep *Report) notice(r *Run) {
-	say := func(format string, args ...any) { rep.Notices = append(rep.Notices, fmt.Sprintf(format, args...)) }
-	rep.unfinished(r, say)
-	if rep.Rules != r.Plan.Analysis {
-		say("These are not the rules that the run declared: they were chosen after the data.")
-	}
-	if rep.Baseline.Noisy {
-		say("Baseline %s.", rep.Baseline.Verdict)
-	}
-	if l := oneWalk(rep.Ladders); len(l) > 0 {
-		say("One walk up in %s: drift is unseen, and no confidence is given.", strings.Join(l, ", "))
-	}
-	for _, l := range rep.Ladders {
-		for _, rung := range l.Rungs {
-			if rung.ClientLimited {
-				say("Ladder %q at %g measured the client, not the server (client_limited).", l.Name, rung.Value)
-			}
-		}
-	}
-	for _, e := range sortedEvents(r.Events) {
-		if e.Kind == record.GPULost {
-			say("The GPU was lost to the sampler at %.1f s: %s.", e.TS, e.Reason)
-		}
-		if e.Kind == record.Warning {
-			say("Warning at %.1f s: %s.", e.TS, e.Reason)
-		}
-	}
-	if w := rep.Run.GPU.Warnings; w != "" {
-		say("GPU: %s.", w)
-	}
-}
-
-// unfinished says how a run fell short and what is missing from it.
-func (rep *Report) unfinished(r *Run, say func(string, ...any)) {
-	switch rep.Run.Status {
-	case record.Done:
-		return
-	case record.Running:
-		say("The run has not ended: it runs still, or it was killed.")
-	case record.Failed:
-		say("The run failed: %s.", strings.TrimSuffix(rep.Run.Error, "."))
-	case record.InterruptedStatus:
-		say("The run was interrupted.")
-	default:
-		say("The run's status is %q, which this rung does not know.", rep.Run.Status)
-	}
-	if r.Unverified {
-		say("Its parts are not listed, so they could not be verified; the rows of the part that was open are lost.")
-	}
-	for _, l := range rep.Ladders {
-		if len(l.Rungs) == 0 {
-			say("Ladder %q: nothing was measured (%s).", l.Name, l.Ended)
-			continue
-		}
-		for _, m := range l.Missing {
-			say("Ladder %q, %s.", l.Name, m)
-		}
-	}
-}
-
-// oneWalk names the ladders with a knee that were planned with a single pass.
-func oneWalk(ladders []Ladder) []string {
-	var out []string
-	for _, l := range ladders {
-		if l.PassesAsked == 1 && l.Axis.HasKnee() {
-			out = append(out, fmt.Sprintf("%q", l.Name))
-		}
-	}
-	return out
-}
-
-func sortedEvents(events []record.Event) []record.Event {
-	m := memory{events: slices.Clone(events)}
-	m.sort()
-	return m.events
 }

@@ -133,7 +133,7 @@ func TestWithoutGPU(t *testing.T) {
 	rep := report(o.Run())
 	has(t, "memory", rep.Memory.Reason, "memory: unknown, no GPU was sampled")
 	for _, r := range rep.Ladders[0].Rungs {
-		if r.Memory != nil || r.MemoryReason != rep.Memory.Reason {
+		if r.Memory != nil || r.MemoryReason != "memory: unknown, no GPU was sampled" {
 			t.Errorf("rung %g: %+v, %q", r.Value, r.Memory, r.MemoryReason)
 		}
 	}
@@ -181,7 +181,7 @@ func TestIdleIsBeforeTheProbes(t *testing.T) {
 func TestMemoryThatFollowsNoLoad(t *testing.T) {
 	o := resultstest.Small()
 	o.Used = func(plan.Shape) int64 { return 4 * resultstest.GiB }
-	has(t, "headroom", report(o.Run()).Memory.Headroom.Reason, "did not move with the load")
+	has(t, "headroom", report(o.Run()).Memory.Headroom.Reason, "moved by less than 0.5 % of the card")
 }
 
 // Where the best rung leaves too little memory, the limit falls.
@@ -396,7 +396,7 @@ func TestUnfinishedRunSaysWhatIsMissing(t *testing.T) {
 	r.Requests, r.Events = keep, r.Events[:20]
 	rep := report(r)
 	has(t, "notices", strings.Join(rep.Notices, " "), "has not ended", "could not be verified", "no measurement at 4, 8, 16, 32, 64", `"concurrency": nothing was measured`)
-	has(t, "verdict", rep.Verdict, "Nothing to configure yet")
+	has(t, "verdict", rep.Verdict, "From a run that has not ended: nothing to configure yet")
 	if rep.Ladders[1].Limit.Value != nil || len(rep.Ladders[1].NotWalked) != 5 {
 		t.Errorf("ladder %+v", rep.Ladders[1])
 	}
@@ -405,6 +405,6 @@ func TestUnfinishedRunSaysWhatIsMissing(t *testing.T) {
 func TestEmptyRun(t *testing.T) {
 	r := &results.Run{Plan: plan.Plan{Cells: []plan.Cell{{}}}, Manifest: record.Manifest{Status: record.Failed, Error: "the server is not there"}}
 	rep := report(r)
-	has(t, "verdict", rep.Verdict, "Nothing to configure: the plan has no ladder")
+	has(t, "verdict", rep.Verdict, "From a run that failed: nothing to configure: the plan has no ladder")
 	has(t, "notices", strings.Join(rep.Notices, " "), "The run failed: the server is not there")
 }

@@ -13,6 +13,8 @@ func newBaseline(b *plan.Baseline, api plan.API, all []attempt, rules plan.Basel
 		return Baseline{Reason: "the plan has no baseline", Verdict: "unknown: the plan has no baseline"}
 	}
 	out := Baseline{Shape: b.Shape}
+	warm := visits(all).in(record.Warmup).filter(func(a attempt) bool { return a.Ladder == "" })
+	out.Warmups = failures(warm.tally())
 	rows := visits(all).in(record.Baseline)
 	counted := rows.filter(func(a attempt) bool { return a.counted })
 	out.Latency = summarise(counted.latencies())
@@ -20,8 +22,11 @@ func newBaseline(b *plan.Baseline, api plan.API, all []attempt, rules plan.Basel
 	out.Refused, _ = rows.refusals()
 	if out.Latency == nil {
 		out.Reason = "no single request succeeded"
-		if len(rows) == 0 {
+		switch {
+		case len(rows) == 0:
 			out.Reason = "no single request was sent"
+		case len(out.Refused) > 0:
+			out.Reason = "no single request counts, " + firstWords(out.Refused[0].Reason)
 		}
 		out.Verdict = "unknown: " + out.Reason
 		out.TokensReason = out.Reason
@@ -32,6 +37,10 @@ func newBaseline(b *plan.Baseline, api plan.API, all []attempt, rules plan.Basel
 	return out
 }
 
+// quietNeeds is how many single requests it takes to call a machine quiet: below,
+// P95 is no more than the slowest of them.
+const quietNeeds = 20
+
 // interference judges the spread of single requests of one length: a quiet
 // machine answers them alike.
 func (b *Baseline) interference(most float64) {
@@ -40,11 +49,18 @@ func (b *Baseline) interference(most float64) {
 		return
 	}
 	ratio := b.Latency.P95S / b.Latency.MedianS
+	if finite(ratio) == nil {
+		b.Verdict = "unknown: the median is next to 0"
+		return
+	}
 	b.P95OverMedian, b.Noisy = &ratio, ratio > most
 	how := fmt.Sprintf("P95 is %.2f times the median", ratio)
-	if b.Noisy {
+	switch {
+	case b.Noisy:
 		b.Verdict = fmt.Sprintf("noisy: look for other load and clean up first (%s, more than the declared %g)", how, most)
-	} else {
+	case b.Latency.N < quietNeeds:
+		b.Verdict = fmt.Sprintf("unknown: n = %d is too few to tell (%s)", b.Latency.N, how)
+	default:
 		b.Verdict = "quiet: " + how
 	}
 }
@@ -70,9 +86,9 @@ func (b *Baseline) tokens(api plan.API, counted visits) {
 		}
 	}
 	if input+output > 0 {
-		b.SPer1000Tokens = new(1000 * seconds / (input + output))
+		b.SPer1000Tokens = finite(1000 * seconds / (input + output))
 	}
 	if output > 0 {
-		b.SPer1000Completion = new(1000 * seconds / output)
+		b.SPer1000Completion = finite(1000 * seconds / output)
 	}
 }

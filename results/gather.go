@@ -17,7 +17,7 @@ type attempt struct {
 }
 
 // attempts sorts requests by their place, so that their order in the files means
-// nothing, and cuts them into attempts of rounds. Warm-ups and probes are left out.
+// nothing, and cuts them into attempts of rounds. Probes are left out.
 func attempts(rows []record.Request) []attempt {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b record.Request) int {
@@ -29,11 +29,13 @@ func attempts(rows []record.Request) []attempt {
 		for end < len(rows) && comparePlaces(rows[begin].Place, rows[end].Place) == 0 {
 			end++
 		}
-		if p := rows[begin].Phase; p == record.Baseline || p == record.Measure || p == record.Confirm {
+		switch rows[begin].Phase {
+		case record.Baseline, record.Warmup, record.Measure, record.Confirm:
 			out = append(out, attempt{
 				Place: rows[begin].Place, rows: rows[begin:end],
 				counted: rows[begin].Counted, reason: rows[begin].RejectReason,
 			})
+		default:
 		}
 		begin = end
 	}
@@ -72,15 +74,24 @@ func (v visits) filter(keep func(attempt) bool) visits {
 	return out
 }
 
-// latencies are those of the successes, in seconds.
-func (v visits) latencies() []float64 {
-	var out []float64
+// successes are the requests that the server answered well.
+func (v visits) successes() []record.Request {
+	var out []record.Request
 	for _, a := range v {
 		for _, r := range a.rows {
 			if r.Outcome == record.OK {
-				out = append(out, r.LatencyS())
+				out = append(out, r)
 			}
 		}
+	}
+	return out
+}
+
+// latencies are those of the successes, in seconds.
+func (v visits) latencies() []float64 {
+	var out []float64
+	for _, r := range v.successes() {
+		out = append(out, r.LatencyS())
 	}
 	return out
 }
@@ -106,19 +117,21 @@ func (v visits) tally() plan.Tally {
 
 // failures lists a tally's failures in the order of record.Outcomes; names that
 // are not known there come last.
-func failures(t plan.Tally) []Failures {
+func failures(t plan.Tally) []Failures { return byName(t.ByName) }
+
+func byName(n map[string]int) []Failures {
 	var out []Failures
 	known := map[string]bool{}
 	for _, o := range record.Outcomes() {
 		known[string(o)] = true
-		if n := t.ByName[string(o)]; n > 0 {
-			out = append(out, Failures{string(o), n})
+		if k := n[string(o)]; k > 0 {
+			out = append(out, Failures{string(o), k})
 		}
 	}
 	var others []Failures
-	for name, n := range t.ByName {
+	for name, k := range n {
 		if !known[name] {
-			others = append(others, Failures{name, n})
+			others = append(others, Failures{name, k})
 		}
 	}
 	slices.SortFunc(others, func(a, b Failures) int { return cmp.Compare(a.Name, b.Name) })

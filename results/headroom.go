@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"rung/spec/plan"
 )
@@ -20,17 +21,20 @@ type room struct {
 
 // headroom fills in what stays free at the limits, after it has lowered a limit
 // at which that would be less than nothing.
-func (m *memory) headroom(h plan.Headroom, ladders []*walked, reason string) Headroom {
+func (m *memory) headroom(h plan.Headroom, ladders []*walked) Headroom {
 	out := Headroom{}
+	bad := unsoundHeadroom(h)
 	switch {
-	case reason != "":
-		out.Reason = reason
+	case m.reason != "":
+		out.Reason = m.reason
+	case bad != "":
+		out.Reason = "headroom unknown: the rule is none, " + bad
 	case m.total == nil || *m.total <= 0:
 		out.Reason = "headroom unknown: the driver gives no total memory"
 	case m.preallocated(ladders):
 		out.Reason = "headroom unknown: the server took its memory up front, so what is in use says nothing of the load; its own gauges would"
 	case m.follows(ladders):
-		out.Reason = "headroom unknown: memory did not move with the load, and no pool of the server is known"
+		out.Reason = fmt.Sprintf("headroom unknown: memory moved by less than %g %% of the card under all load, and no pool of the server is known", 100*still)
 	}
 	if out.Reason != "" {
 		return out
@@ -38,12 +42,26 @@ func (m *memory) headroom(h plan.Headroom, ladders []*walked, reason string) Hea
 	total := float64(*m.total)
 	rm := room{total: total, reserved: float64(m.reserved()), safety: h.Safety * total, rungs: h.ReserveRungs}
 	out.ReservedBytes, out.SafetyBytes = int64(rm.reserved), int64(rm.safety)
+	bearing := bearing(ladders)
+	for _, w := range bearing {
+		m.lower(w, rm)
+	}
+	m.sum(&out, rm, bearing)
+	return out
+}
+
+// bearing are the ladders whose limits headroom is about: those of load or, where
+// there are none, all.
+func bearing(ladders []*walked) []*walked {
+	var out []*walked
 	for _, w := range ladders {
 		if loads(w.plan.Axis) {
-			m.lower(w, rm)
+			out = append(out, w)
 		}
 	}
-	m.sum(&out, rm, ladders)
+	if len(out) == 0 {
+		return ladders
+	}
 	return out
 }
 
@@ -138,17 +156,12 @@ func (m *memory) lower(w *walked, rm room) {
 // sum adds up what the ladders need at their limits.
 func (m *memory) sum(out *Headroom, rm room, ladders []*walked) {
 	found := false
-	seen := map[plan.Axis]bool{}
 	for _, w := range ladders {
-		if !loads(w.plan.Axis) {
-			continue
-		}
 		r := w.out.at(w.out.Limit.Value)
 		if r == nil {
-			out.NotMeasured = append(out.NotMeasured, fmt.Sprintf("ladder %s has no limit", w.plan.Name))
+			out.NotMeasured = append(out.NotMeasured, fmt.Sprintf("%s, since ladder %q has no limit", w.plan.Axis, w.plan.Name))
 			continue
 		}
-		seen[w.plan.Axis] = true
 		peak, reserve, extrapolated, ok := m.need(w, r, rm)
 		if !ok {
 			out.NotMeasured = append(out.NotMeasured, fmt.Sprintf("peak at %s: %s", shown(w, r), m.whyNot(r)))
@@ -162,14 +175,21 @@ func (m *memory) sum(out *Headroom, rm room, ladders []*walked) {
 		}
 		found = true
 	}
+	if !found {
+		out.Reason = "headroom unknown: no peak was measured at a limit"
+		if len(out.NotMeasured) > 0 {
+			out.Reason += " (" + strings.Join(out.NotMeasured, "; ") + ")"
+		}
+		return
+	}
+	var without []string
 	for _, axis := range []plan.Axis{plan.AxisBatch, plan.AxisConcurrency} {
-		if !seen[axis] && !hasAxis(ladders, axis) {
-			out.NotMeasured = append(out.NotMeasured, fmt.Sprintf("no %s ladder", axis))
+		if !hasAxis(ladders, axis) {
+			without = append(without, string(axis))
 		}
 	}
-	if !found {
-		out.Reason = "headroom unknown: no limit at which a peak was measured"
-		return
+	if len(without) > 0 {
+		out.NotMeasured = append(out.NotMeasured, strings.Join(without, ", "))
 	}
 	out.AvailableBytes = new(int64(rm.total - rm.reserved - rm.safety - float64(out.PeakBytes+out.ReserveBytes)))
 }

@@ -125,6 +125,9 @@ func power(k plan.Knee, c curve) pick {
 		return pick{answer: Inconsistent, best: top}
 	}
 	best := slices.IndexFunc(score, func(s float64) bool { return s >= score[top]+math.Log1p(-k.Tie) })
+	if best < 0 { // a tie that is none
+		best = top
+	}
 	return found(best)
 }
 

@@ -15,7 +15,8 @@ import (
 // rungs, and what is being said of it.
 type walked struct {
 	plan  plan.Ladder
-	rows  []visits // by the rung's index
+	rows  []visits // by the rung's index, without warm-ups
+	warm  []visits // the warm-ups
 	unit  unit
 	edge  int // index of the lowest rung that fails; len(rungs) where none does
 	rules plan.Analysis
@@ -36,13 +37,19 @@ func setting(a plan.Axis) string {
 
 // newWalked sorts a ladder's attempts by rung.
 func newWalked(l plan.Ladder, r *Run, all []attempt, rules plan.Analysis) *walked {
-	w := &walked{plan: l, rows: make([]visits, len(l.Rungs)), edge: len(l.Rungs), rules: rules}
-	var mine visits
+	w := &walked{plan: l, rows: make([]visits, len(l.Rungs)), warm: make([]visits, len(l.Rungs)), edge: len(l.Rungs), rules: rules}
+	var mine, every visits
 	for _, a := range all {
-		if a.Ladder == l.Name && a.Rung >= 0 && a.Rung < len(w.rows) {
-			w.rows[a.Rung] = append(w.rows[a.Rung], a)
-			mine = append(mine, a)
+		if a.Ladder != l.Name || a.Rung < 0 || a.Rung >= len(w.rows) {
+			continue
 		}
+		every = append(every, a)
+		if a.Phase == record.Warmup {
+			w.warm[a.Rung] = append(w.warm[a.Rung], a)
+			continue
+		}
+		w.rows[a.Rung] = append(w.rows[a.Rung], a)
+		mine = append(mine, a)
 	}
 	w.unit = unitOf(r.Plan.Target.API, mine)
 	w.out = &Ladder{
@@ -51,8 +58,32 @@ func newWalked(l plan.Ladder, r *Run, all []attempt, rules plan.Analysis) *walke
 		NotWalked: []float64{}, Rungs: []Rung{}, Findings: []string{},
 		Query: query(r.Dir, l.Name),
 	}
+	w.out.NotRising = notRising(l.Rungs)
 	w.out.Ended = ended(l.Name, r.Events)
+	w.out.Warmups, w.out.Said = w.warmups(), said(every)
 	return w
+}
+
+// notRising lists the values of rungs of which one does not ask more than the one
+// before; "" where all do.
+func notRising(rungs []plan.Rung) string {
+	const most = 12
+	var out []string
+	fell, before := false, 0.0
+	for i, r := range rungs {
+		fell = fell || r.Value <= before
+		before = r.Value
+		switch {
+		case i < most:
+			out = append(out, fmt.Sprintf("%g", r.Value))
+		case i == most:
+			out = append(out, "…")
+		}
+	}
+	if !fell {
+		return ""
+	}
+	return strings.Join(out, ", ")
 }
 
 func ended(ladder string, events []record.Event) string {
@@ -75,7 +106,8 @@ group by 1 order by 1`, quote(filepath.ToSlash(filepath.Join(dir, "requests", "*
 }
 
 // measure fills in the rungs that were walked, but for what needs other rungs.
-func (w *walked) measure() {
+// template is the number of tokens that the server's chat template adds.
+func (w *walked) measure(template int) {
 	for i, rung := range w.plan.Rungs {
 		if len(w.rows[i]) == 0 {
 			w.out.NotWalked = append(w.out.NotWalked, rung.Value)
@@ -84,6 +116,7 @@ func (w *walked) measure() {
 		w.out.Rungs = append(w.out.Rungs, w.rung(i))
 	}
 	w.increments()
+	w.out.Cache = w.cache(template)
 }
 
 func (w *walked) rung(i int) Rung {
@@ -92,19 +125,24 @@ func (w *walked) rung(i int) Rung {
 	r := Rung{
 		Index: i, Value: w.plan.Rungs[i].Value, Shape: w.plan.Rungs[i].Shape,
 		Sent: tally.Total, Failures: failures(tally), Failed: w.plan.Stop.Edge(tally),
-		Latency: summarise(counted.latencies()),
+		Latency: summarise(counted.latencies()), Output: counted.output(),
 	}
+	r.FailedRefused = tally.Failures - counted.tally().Failures
 	r.Refused, r.LostRounds = measured.refusals()
 	r.ClientLimited = r.LostRounds > 0 && len(counted) < len(measured) && limitedByClient(r.Refused)
 	f := counted.flow(w.unit)
 	r.Throughput, r.MeanInFlight = f.rate(), f.inFlight()
 	switch {
 	case len(counted) == 0:
-		r.Throughput, r.ThroughputReason = nil, "no round counts"
+		r.ThroughputReason = noRound
 	case r.Latency == nil:
-		r.Throughput, r.ThroughputReason = nil, "no success"
-	case r.Throughput == nil:
+		r.ThroughputReason = "no success"
+	case f.span <= 0:
 		r.ThroughputReason = "no steady window: fewer requests than are in flight"
+	case r.Throughput == nil && w.unit.name == tokensPerS && r.Output != nil && r.Output.Max <= 0:
+		r.ThroughputReason = noOutput
+	case r.Throughput == nil:
+		r.ThroughputReason = "no success ended in the steady window"
 	}
 	for _, p := range w.plan.Passes {
 		inPass := counted.pass(p.Index)
@@ -116,10 +154,20 @@ func (w *walked) rung(i int) Rung {
 		r.P95ByPass = append(r.P95ByPass, p95)
 	}
 	if r.Latency != nil && w.plan.Axis == plan.AxisBatch && r.Latency.MedianS > 0 {
-		r.InputsPerP50 = new(float64(r.Shape.Batch) / r.Latency.MedianS)
+		r.InputsPerP50 = finite(float64(r.Shape.Batch) / r.Latency.MedianS)
 	}
 	return r
 }
+
+// Why a rung has no throughput.
+const (
+	noRound  = "no round counts"
+	noOutput = "its answers report 0 output tokens"
+)
+
+// refused says that each round of a rung was refused, so that nothing is known
+// of it.
+func (r *Rung) refused() bool { return r.ThroughputReason == noRound && len(r.Refused) > 0 }
 
 // limitedByClient says that the client's own limits are the first reason for
 // which rounds were refused.
@@ -159,19 +207,66 @@ func (w *walked) findEdge() {
 			Index: r.Index, Value: r.Value, Reason: r.Failed, Failures: r.Failures,
 			Pass: firstFailure(w.rows[r.Index]), Confirmed: w.confirmation(r.Index),
 		}
-		if i == 0 {
-			out.BoundaryReason = "the first rung fails, so nothing below it is known: look at a single long input before the " + string(w.plan.Axis)
-		} else {
-			out.Boundary = &out.Rungs[i-1].Value
-		}
+		w.findBoundary(i)
 		return
 	}
+	n, names, _ := out.belowStop()
 	switch {
 	case len(out.Rungs) == 0:
 		out.BoundaryReason = "no rung was walked"
+	case n > 0:
+		out.BoundaryReason = fmt.Sprintf("no rung met the stop rule; %s failed (%s)", count(n, "request", "requests"), names)
+	case !slices.ContainsFunc(out.Rungs, func(r Rung) bool { return r.Latency != nil }):
+		out.BoundaryReason = "no rung met the stop rule, and none has a request that counts"
 	default:
 		out.BoundaryReason = "no rung failed"
 	}
+}
+
+// findBoundary names the highest rung below the edge that passed: where rounds
+// count, and not only none failed.
+func (w *walked) findBoundary(edge int) {
+	out := w.out
+	for i := edge - 1; i >= 0; i-- {
+		if out.Rungs[i].Latency != nil {
+			out.Boundary = &out.Rungs[i].Value
+			return
+		}
+	}
+	if edge > 0 {
+		out.BoundaryReason = "no rung below the edge has a request that counts"
+		return
+	}
+	out.BoundaryReason = "the first rung fails, so nothing below it is known: " + w.afterFirst(out.Rungs[0].Failures)
+}
+
+// afterFirst says what to do where the first rung fails. Only what a long input
+// can bring about is a matter of its length.
+func (w *walked) afterFirst(failed []Failures) string {
+	for _, f := range failed {
+		switch record.Outcome(f.Name) {
+		case record.OOM, record.CUDAError, record.TooLong, record.Timeout:
+			if w.plan.Axis == plan.AxisInputTokens {
+				return "begin at shorter inputs"
+			}
+			return "look at a single long input before the " + string(w.plan.Axis)
+		default:
+		}
+	}
+	return w.out.reported(failed)
+}
+
+// reported is what failed and the first words of the server for it.
+func (l *Ladder) reported(failed []Failures) string {
+	s := listed(failed)
+	for _, f := range failed {
+		for _, x := range l.Said {
+			if x.Name == f.Name && x.Text != "" {
+				return s + ", beginning " + x.Text
+			}
+		}
+	}
+	return s
 }
 
 // firstFailure is the pass in which a rung first failed.

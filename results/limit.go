@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 
 	"rung/spec/plan"
 )
@@ -26,6 +27,8 @@ func (w *walked) findLimit(b Baseline) {
 		out.Reason = "nothing was measured: " + l.Ended
 	case w.edge == l.Rungs[0].Index:
 		out.Reason = l.BoundaryReason
+	case l.NotRising != "":
+		out.Reason = "the rungs do not rise (" + l.NotRising + "), so none is a limit"
 	case !w.plan.Axis.HasKnee():
 		w.longest()
 	default:
@@ -41,8 +44,24 @@ func (w *walked) longest() {
 		out.Value, out.Bound, out.Reason = l.Boundary, BoundEdge, "the longest that passed"
 		return
 	}
-	last := l.Rungs[len(l.Rungs)-1].Value
-	out.Value, out.Bound, out.Reason = &last, BoundLast, "the longest that was tried, and it passed: there may be more"
+	if l.Edge != nil {
+		out.Reason = l.BoundaryReason
+		return
+	}
+	for i := len(l.Rungs) - 1; i >= 0; i-- {
+		if l.Rungs[i].Latency == nil {
+			continue
+		}
+		out.Value, out.Bound, out.Reason = &l.Rungs[i].Value, BoundLast, "the longest that was tried, and it passed: there may be more"
+		if i < len(l.Rungs)-1 {
+			out.Reason = "the longest of which a request counts"
+		}
+		return
+	}
+	out.Reason = l.BoundaryReason
+	if at, why := l.refused(); at != "" {
+		out.Reason = fmt.Sprintf("every round at %s was refused (%s)", at, nameOf(why))
+	}
 }
 
 func (w *walked) byKnee() {
@@ -56,16 +75,18 @@ func (w *walked) byKnee() {
 	case k.Answer == AtOrBelowFirst:
 		out.Value, out.Bound, out.Reason = k.Best, BoundKnee, "the first rung: the next already does not pay"
 	case k.Answer == Inconsistent:
-		out.Reason = k.Reason
+		out.Reason = "the ladder is " + k.Reason
 	case l.Boundary != nil:
 		out.Value, out.Bound, out.Reason = l.Boundary, BoundEdge, "the boundary, since the knee is "+k.Reason
 		if k.Answer == NoAnswer {
 			out.Reason = "the boundary, since there is no knee: " + k.Reason
 		}
 	case k.Answer == NotReached:
-		out.Reason = k.Reason
+		out.Reason = "the knee is " + k.Reason
+	case l.Edge != nil:
+		out.Reason = "there is no knee and no boundary: " + k.Reason
 	default:
-		out.Reason = "no knee and no edge: " + k.Reason
+		out.Reason = "there is no knee and no edge: " + k.Reason
 	}
 }
 
@@ -91,7 +112,7 @@ func (w *walked) p95Base(b Baseline) (s float64, of string) {
 
 func (w *walked) capByP95(b Baseline) {
 	out, ratio := &w.out.Limit, w.rules.Limit.P95Ratio
-	if w.plan.Axis != plan.AxisConcurrency || out.Value == nil || ratio <= 0 {
+	if w.plan.Axis != plan.AxisConcurrency || out.Value == nil || !within(ratio, 0, math.MaxFloat64) || ratio == 0 {
 		return
 	}
 	base, of := w.p95Base(b)

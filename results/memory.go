@@ -27,7 +27,11 @@ type memory struct {
 	events  []record.Event  // in order of time
 	total   *int64
 	idle    *int64
+	reason  string // why nothing is known, in few words
 }
+
+// noGPU stands wherever a figure of memory would.
+const noGPU = "memory: unknown, no GPU was sampled"
 
 // newMemory picks the device with the least room and says what it can of the run.
 func newMemory(r *Run) (memory, Memory) {
@@ -44,13 +48,14 @@ func newMemory(r *Run) (memory, Memory) {
 	out.Devices = len(devices)
 	switch {
 	case len(r.Samples) == 0:
-		out.Reason = "memory: unknown, no GPU was sampled"
+		m.reason, out.Reason = noGPU, noGPU
 		if why := r.Manifest.GPU.Reason; why != "" {
 			out.Reason += " (" + why + ")"
 		}
 		return m, out
 	case fullest < 0:
 		out.Reason = "memory: unknown, the GPU was sampled and its driver gives no memory in use"
+		m.reason = out.Reason
 		return m, out
 	}
 	for _, s := range r.Samples {
@@ -117,9 +122,9 @@ func anywhere(record.Place) bool { return true }
 // baseline fills in what the loaded model holds by itself: the memory before the
 // first request, where that was read and is below the idle time's. The probes come
 // before the idle time, and a growing allocator keeps what they took.
-func (m *memory) baseline(b *Baseline, reason string) {
-	if reason != "" {
-		b.IdleReason = reason
+func (m *memory) baseline(b *Baseline) {
+	if m.reason != "" {
+		b.IdleReason = m.reason
 		return
 	}
 	from, to, ok := m.window(record.IdleBegin, record.IdleEnd, anywhere)
@@ -144,13 +149,13 @@ func (m *memory) baseline(b *Baseline, reason string) {
 
 // ladder fills in the memory of each rung, on the first walk up. first says that
 // no ladder came before it.
-func (m *memory) ladder(l *Ladder, first bool, reason string) {
+func (m *memory) ladder(l *Ladder, first bool) {
 	high := m.highWater(l.Name, first)
 	var below *RungMemory
 	for i := range l.Rungs {
 		r := &l.Rungs[i]
-		if reason != "" {
-			r.MemoryReason = reason
+		if m.reason != "" {
+			r.MemoryReason = m.reason
 			continue
 		}
 		r.Memory, r.MemoryReason = m.rung(l.Name, r.Index)
@@ -240,6 +245,11 @@ func (m *memory) reach(ladders []*walked) (low, high int64) {
 // loads says whether a ladder's limit is one of load: what headroom is about.
 func loads(a plan.Axis) bool { return a == plan.AxisBatch || a == plan.AxisConcurrency }
 
+// shown names a rung by its axis, and by its ladder where that is called otherwise.
 func shown(w *walked, r *Rung) string {
-	return fmt.Sprintf("%s %g", w.plan.Name, r.Value)
+	s := fmt.Sprintf("%s %g", w.plan.Axis, r.Value)
+	if w.plan.Name != string(w.plan.Axis) {
+		s += fmt.Sprintf(" of ladder %q", w.plan.Name)
+	}
+	return s
 }

@@ -13,16 +13,20 @@ const Version = 1
 // Report is what a run shows: every figure, every answer and, where there is
 // none, why. Its JSON is report.json. Spans are in seconds, memory in bytes.
 type Report struct {
-	Version   int           `json:"version"`
-	Simulated bool          `json:"simulated,omitempty"` // no figure is of a real server
-	Verdict   string        `json:"verdict"`             // the one sentence on top
-	Notices   []string      `json:"notices"`             // what a reader must know before any figure
-	Run       Header        `json:"run"`
-	Baseline  Baseline      `json:"baseline"`
-	Ladders   []Ladder      `json:"ladders"`
-	Memory    Memory        `json:"memory"`
-	Rules     plan.Analysis `json:"rules"` // by which the report was made
-	Spec      string        `json:"spec,omitempty"`
+	Version   int  `json:"version"`
+	Simulated bool `json:"simulated,omitempty"` // no figure is of a real server
+	// SimulatedBy is what gives a simulated server away where the run did not
+	// start it itself.
+	SimulatedBy string `json:"simulated_by,omitempty"`
+
+	Verdict  string        `json:"verdict"` // the one sentence on top
+	Notices  []string      `json:"notices"` // what a reader must know before any figure
+	Run      Header        `json:"run"`
+	Baseline Baseline      `json:"baseline"`
+	Ladders  []Ladder      `json:"ladders"`
+	Memory   Memory        `json:"memory"`
+	Rules    plan.Analysis `json:"rules"` // by which the report was made
+	Spec     string        `json:"spec,omitempty"`
 }
 
 // Header says what was run, where and how it ended.
@@ -65,6 +69,7 @@ type Baseline struct {
 	Shape    plan.Shape `json:"shape"`
 	Latency  *Latency   `json:"latency,omitempty"`
 	Failures []Failures `json:"failures,omitempty"`
+	Warmups  []Failures `json:"warmup_failures,omitempty"` // before the single requests
 	Refused  []Refusal  `json:"refused,omitempty"`
 
 	P95OverMedian *float64 `json:"p95_over_median,omitempty"`
@@ -97,6 +102,10 @@ type Ladder struct {
 	Ended       string      `json:"ended"`           // why the ladder ended, as the run says
 	Missing     []string    `json:"missing,omitempty"`
 
+	// NotRising holds the planned values, in order, where they do not rise: then no
+	// rung is a knee or a limit. Empty where each is above the one before.
+	NotRising string `json:"not_rising,omitempty"`
+
 	Rungs     []Rung    `json:"rungs"`      // those that were walked, from the lowest
 	NotWalked []float64 `json:"not_walked"` // values of the others
 
@@ -105,6 +114,10 @@ type Ladder struct {
 	BoundaryReason string   `json:"boundary_reason,omitempty"`
 	Knee           Knee     `json:"knee"`
 	Limit          Limit    `json:"limit"`
+
+	Warmups []Warmups `json:"warmup_failures,omitempty"`
+	Said    []Said    `json:"errors,omitempty"` // one failure a name
+	Cache   *Cache    `json:"cache,omitempty"`  // nil where nothing came from one, or the server does not say
 
 	Findings []string `json:"findings"` // in sentences, the most important first
 	Query    string   `json:"query"`    // SQL that gives n and P95 of each rung
@@ -118,8 +131,12 @@ type Rung struct {
 
 	Sent     int        `json:"sent"` // measured requests, refused rounds too
 	Latency  *Latency   `json:"latency,omitempty"`
-	Failures []Failures `json:"failures,omitempty"`
-	Failed   string     `json:"failed,omitempty"` // why the rung fails by the stop rule
+	Output   *Output    `json:"output,omitempty"`   // of counted successes that tell their length
+	Failures []Failures `json:"failures,omitempty"` // of all that were sent, as the stop rule looks at them
+	// FailedRefused is how many of the failures were in refused rounds, which no
+	// other figure of the rung rests on.
+	FailedRefused int    `json:"failed_in_refused_rounds,omitempty"`
+	Failed        string `json:"failed,omitempty"` // why the rung fails by the stop rule
 
 	Throughput       *float64   `json:"throughput,omitempty"`
 	ThroughputByPass []*float64 `json:"throughput_by_pass"`

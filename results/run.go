@@ -1,6 +1,9 @@
 package results
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"rung/sinks/parquet"
 	"rung/sinks/record"
@@ -74,6 +78,9 @@ func Open(dir string) (*Run, error) {
 	if len(r.Plan.Cells) == 0 {
 		return nil, fmt.Errorf("%s: the plan in the manifest has no cell", dir)
 	}
+	if err := r.checkPlan(); err != nil {
+		return nil, err
+	}
 	if r.Spec, err = readSpec(filepath.Join(dir, "spec.hcl")); err != nil {
 		return nil, err
 	}
@@ -87,6 +94,45 @@ func Open(dir string) (*Run, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// checkPlan holds the plan against what the manifest says of it, so that no rule
+// or rung of an edited one is taken for what was run.
+func (r *Run) checkPlan() error {
+	m, p := r.Manifest, r.Plan
+	file := filepath.Join(r.Dir, "manifest.json")
+	digest := p.Digest()
+	if digest != m.PlanDigest {
+		digest = rawDigest(m.Plan) // as another version of rung wrote it
+	}
+	if digest != m.PlanDigest {
+		return fmt.Errorf("%s: the plan in it is not the one that was run: its digest is %.12s, and plan_digest says %.12s; take the manifest as it was recorded",
+			file, digest, m.PlanDigest)
+	}
+	for _, c := range []struct{ name, said, is string }{
+		{"spec_hash", m.SpecHash, p.SpecHash}, {"workload_hash", m.WorkloadHash, p.WorkloadHash},
+		{"experiment", m.Experiment, p.Experiment}, {"seed", fmt.Sprint(m.Seed), fmt.Sprint(p.Seed)},
+	} {
+		if c.said != c.is {
+			return fmt.Errorf("%s: its %s is not that of the plan that was run: %q, and the plan says %q; take the manifest as it was recorded",
+				file, c.name, c.said, c.is)
+		}
+	}
+	if !slices.ContainsFunc(p.Cells, func(c plan.Cell) bool { return c.Name == m.Cell }) {
+		return fmt.Errorf("%s: the plan that was run has no cell %q; take the manifest as it was recorded", file, m.Cell)
+	}
+	return nil
+}
+
+// rawDigest is the digest of a plan's JSON as it stands in the manifest, but for
+// its blanks.
+func rawDigest(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return ""
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return hex.EncodeToString(sum[:])
 }
 
 func readSpec(file string) (string, error) {

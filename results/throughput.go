@@ -68,8 +68,14 @@ func (v visits) flow(u unit) flow {
 	return f
 }
 
-// rate is the work per second; nil without a window.
-func (f flow) rate() *float64 { return f.over(f.work) }
+// rate is the work per second; nil without a window or without work: nothing can
+// be held against a throughput of 0.
+func (f flow) rate() *float64 {
+	if f.work <= 0 {
+		return nil
+	}
+	return f.over(f.work)
+}
 
 // inFlight is the mean number of requests in flight; nil without a window.
 func (f flow) inFlight() *float64 { return f.over(f.busy) }
@@ -78,7 +84,7 @@ func (f flow) over(x float64) *float64 {
 	if f.span <= 0 {
 		return nil
 	}
-	return new(x / f.span)
+	return finite(x / f.span)
 }
 
 // rates gives the throughput of each attempt that has a window.

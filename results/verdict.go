@@ -25,13 +25,18 @@ func (w *walked) findKnee() {
 		k.Reason = fmt.Sprintf("rule %q: not yet, choose power or half_increment", k.Rule)
 		return
 	}
+	if bad := unsoundKnee(w.rules.Knee); bad != "" {
+		k.Reason = "the rule is none: " + bad
+		return
+	}
+	if w.out.NotRising != "" {
+		k.Reason = "the rungs do not rise (" + w.out.NotRising + "), and a knee is defined only where each asks more than the one before"
+		return
+	}
 	rungs, left := w.usable()
 	k.Notes = left
 	if len(rungs) < leastRungs {
-		k.Reason = fmt.Sprintf("a knee takes %d usable rungs, and here are %d", leastRungs, len(rungs))
-		if w.edge == 0 {
-			k.Reason = "the first rung fails"
-		}
+		k.Reason = w.tooFew(len(rungs))
 		return
 	}
 	c, whole := w.curve(rungs)
@@ -50,6 +55,33 @@ func (w *walked) findKnee() {
 		answers = resample(r, w.rules.Knee, c)
 	}
 	k.judge(answers, p.name(c))
+}
+
+// tooFew says why a knee can't be found on so few rungs.
+func (w *walked) tooFew(n int) string {
+	if w.edge == 0 {
+		return "the first rung fails"
+	}
+	s := fmt.Sprintf("a knee takes %d usable rungs, and here are %d", leastRungs, n)
+	if at, why := w.out.refused(); at != "" {
+		return s + fmt.Sprintf(": every round at %s was refused (%s)", at, nameOf(why))
+	}
+	var silent []string
+	for _, r := range w.out.Rungs {
+		if r.ThroughputReason == noOutput {
+			silent = append(silent, fmt.Sprintf("%g", r.Value))
+		}
+	}
+	if len(silent) > 0 {
+		s += ": the answers at " + strings.Join(silent, ", ") + " report 0 output tokens"
+	}
+	return s
+}
+
+// nameOf is what a reason begins with: the name of an outcome, mostly.
+func nameOf(reason string) string {
+	name, _, _ := strings.Cut(reason, ":")
+	return name
 }
 
 // spread says whether every rung has two rounds or more.
@@ -101,7 +133,7 @@ func verdict(rep *Report) string {
 		if v := l.Limit.Value; v != nil {
 			do = append(do, fmt.Sprintf("%s %g%s", l.Setting, *v, inBrackets(because(l))))
 		} else {
-			open = append(open, fmt.Sprintf("ladder %q gives no limit, %s", l.Name, l.Limit.Reason))
+			open = append(open, fmt.Sprintf("ladder %q gives no limit, since %s", l.Name, l.Limit.Reason))
 		}
 	}
 	var s string
@@ -116,7 +148,15 @@ func verdict(rep *Report) string {
 			s += "; " + strings.Join(open, "; ")
 		}
 	}
-	if rep.Run.Status != record.Done && len(do) > 0 {
+	switch rep.Run.Status {
+	case record.Done:
+	case record.Running:
+		s = "from a run that has not ended: " + s
+	case record.Failed:
+		s = "from a run that failed: " + s
+	case record.InterruptedStatus:
+		s = "from a run that was interrupted: " + s
+	default:
 		s = "from a run that did not finish: " + s
 	}
 	if rep.Simulated {
@@ -129,7 +169,9 @@ func verdict(rep *Report) string {
 func because(l *Ladder) string {
 	var why []string
 	if best, knee := l.at(l.Knee.Best), l.at(l.Knee.Knee); best != nil && knee != nil {
-		why = append(why, trade(l.Axis, best, knee))
+		if s := trade(l.Axis, best, knee); s != "" {
+			why = append(why, s)
+		}
 	}
 	if l.Edge != nil {
 		why = append(why, fmt.Sprintf("%g fails: %s", l.Edge.Value, names(l.Edge.Failures)))
@@ -149,6 +191,9 @@ func because(l *Ladder) string {
 	if s := l.Knee.Share; s != nil && *s < 0.70 && l.Knee.Answer == Found {
 		why = append(why, "not settled")
 	}
+	if at, reason := l.refused(); at != "" {
+		why = append(why, fmt.Sprintf("nothing is known at %s: every round was refused, %s", at, nameOf(reason)))
+	}
 	return strings.Join(why, "; ")
 }
 
@@ -157,9 +202,12 @@ func trade(axis plan.Axis, from, to *Rung) string {
 	if from.Throughput == nil || to.Throughput == nil || from.Latency == nil || to.Latency == nil {
 		return ""
 	}
-	gain := *to.Throughput / *from.Throughput - 1
-	brings := fmt.Sprintf("brings %s more throughput", percent(gain))
-	if gain < 0.005 {
+	gain := finite(*to.Throughput / *from.Throughput - 1)
+	if gain == nil || from.Latency.P95S <= 0 || to.Latency.P95S < 0 {
+		return ""
+	}
+	brings := fmt.Sprintf("brings %s more throughput", percent(*gain))
+	if *gain < 0.005 {
 		brings = "brings no more throughput"
 	}
 	return fmt.Sprintf("%s %g %s for %.1f times the P95", axis, to.Value, brings, to.Latency.P95S/from.Latency.P95S)

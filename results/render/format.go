@@ -90,6 +90,15 @@ func failed(f []results.Failures) string {
 	return strings.Join(out, ", ")
 }
 
+// count is how many failures there are.
+func count(f []results.Failures) int {
+	n := 0
+	for _, x := range f {
+		n += x.N
+	}
+	return n
+}
+
 func marks(m []results.Mark) string {
 	out := make([]string, len(m))
 	for i, x := range m {

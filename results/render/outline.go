@@ -23,7 +23,7 @@ type block struct {
 	lang    string // of the code
 }
 
-const simulatedBand = "SIMULATED: every figure is of rung's built-in simulated server, none of a real one"
+const simulatedBand = "SIMULATED: every figure is of rung's simulated server or card, none of a real one"
 
 // outline is the report in the order in which it is read: words, then figures,
 // then what they rest on.
@@ -166,14 +166,14 @@ func ladderFigures(l *results.Ladder) []figure {
 		}
 	}
 	if l.Knee.Answer == results.NotReached {
-		knee.value = "not reached"
+		knee.value, knee.note = "not reached", strings.TrimPrefix(knee.note, "not reached, ")
 	}
 	boundary := figure{"boundary", valueOr(l.Boundary, "none"), safe(l.BoundaryReason)}
-	edge := figure{"edge", "none", "no rung failed"}
+	edge := figure{"edge", "none", safe(l.BoundaryReason)}
 	if l.Edge != nil {
 		edge.value, edge.note = value(l.Edge.Value), safe(l.Edge.Reason+"; "+l.Edge.Confirmed)
-	} else if len(l.Rungs) == 0 {
-		edge.note = "no rung was walked"
+	} else {
+		boundary.note = "there is no edge"
 	}
 	return []figure{limit, knee, boundary, edge}
 }
@@ -249,21 +249,24 @@ func baselinePairs(rep *results.Report) [][2]string {
 	if s := b.Latency; s != nil {
 		mark := ""
 		if !s.P95Supported {
-			mark = ", P95 on too few (needs 59)"
+			mark = " (on too few, it needs 59)"
 		}
-		out = append(out, [2]string{"single requests", fmt.Sprintf("n %d, median %s s, P95 %s s%s, %s to %s s",
-			s.N, seconds(s.MedianS), seconds(s.P95S), mark, seconds(s.MinS), seconds(s.MaxS))})
+		out = append(out, [2]string{"single requests", fmt.Sprintf("n %d, min %s s, median %s s, P95 %s s%s, max %s s",
+			s.N, seconds(s.MinS), seconds(s.MedianS), seconds(s.P95S), mark, seconds(s.MaxS))})
 	}
 	if len(b.Failures) > 0 {
 		out = append(out, [2]string{"failed", failed(b.Failures)})
 	}
+	if len(b.Warmups) > 0 {
+		out = append(out, [2]string{"failed warm-ups", failed(b.Warmups)})
+	}
 	per := cmp.Or(safe(b.TokensReason), unknown)
 	if b.SPer1000Tokens != nil {
-		per = seconds(*b.SPer1000Tokens) + " s"
+		per = seconds(*b.SPer1000Tokens) + " s (of input and output together)"
 	}
 	out = append(out, [2]string{"per 1,000 tokens", per})
 	if b.SPer1000Completion != nil {
-		out = append(out, [2]string{"per 1,000 completion tokens", seconds(*b.SPer1000Completion) + " s"})
+		out = append(out, [2]string{"per 1,000 completion tokens", seconds(*b.SPer1000Completion) + " s (the whole latency, charged to the output alone)"})
 	}
 	idle := safe(b.IdleReason)
 	if b.IdleBytes != nil {

@@ -34,6 +34,18 @@ func validity(rep *results.Report) []string {
 			}
 		}
 	}
+	for _, l := range rep.Ladders {
+		for _, u := range l.Warmups {
+			out = append(out, fmt.Sprintf("Ladder %q at %s: %d of %s failed, %s.", l.Name, value(u.Value), count(u.Failures), plural(u.Sent, "warm-up", "warm-ups"), failed(u.Failures)))
+		}
+		if c := l.Cache; c != nil {
+			text := fmt.Sprintf("Ladder %q: %d of %d prompt tokens came from the server's cache (%.3g %%)", l.Name, c.CachedTokens, c.PromptTokens, 100*c.Share)
+			if c.Expected {
+				text += ", no more of any request than the chat template that all share"
+			}
+			out = append(out, text+".")
+		}
+	}
 	for _, f := range rep.Baseline.Refused {
 		out = append(out, fmt.Sprintf("Baseline: %s refused, %s.", plural(f.Attempts, "attempt", "attempts"), f.Reason))
 	}
@@ -71,7 +83,7 @@ func provenance(rep *results.Report) [][2]string {
 		add("variable "+name, h.Variables[name])
 	}
 	url := cmp.Or(h.URL, "url not recorded")
-	if rep.Simulated {
+	if rep.Simulated && rep.SimulatedBy == "" {
 		url = "the built-in simulated server"
 	}
 	add("target", fmt.Sprintf("%s, %s, model %s", h.API, url, h.Model))
@@ -94,7 +106,11 @@ func provenance(rep *results.Report) [][2]string {
 		}
 		add(fmt.Sprintf("GPU %d", g.Index), text)
 	}
-	add("GPU samples", h.GPU.Source+inBrackets(h.GPU.Reason))
+	samples := h.GPU.Source
+	if !strings.Contains(rep.Memory.Reason, h.GPU.Reason) {
+		samples += inBrackets(h.GPU.Reason) // else it stands under memory
+	}
+	add("GPU samples", samples)
 	add("client", strings.Join(compact(h.Host.Name, h.Host.OS, h.Host.Kernel, h.Host.CPU, plural(h.Host.CPUs, "core", "cores"), h.Host.Governor), ", "))
 	add("rung", h.Rung)
 	add("rows", fmt.Sprintf("%d requests (%d counted, %d failed), %d samples, %d events",

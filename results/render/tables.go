@@ -3,8 +3,10 @@ package render
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"rung/results"
+	"rung/sinks/record"
 	"rung/spec/plan"
 )
 
@@ -27,18 +29,23 @@ type column struct {
 	// leave out, as notes.
 	short, rest []string
 
-	note string // what the column is, where its name is too short to say
+	folded bool   // the name stands on two lines, where there is little room
+	note   string // what the column is, where its name is too short to say
 }
 
-// footnotes are what stands below the table.
+// footnotes are what stands below the table: what the columns are, in one line,
+// then the rest.
 func (t *table) footnotes() []string {
-	var out []string
+	var what []string
 	for _, c := range t.head {
 		if c.note != "" {
-			out = append(out, c.name+": "+c.note)
+			what = append(what, c.name+": "+c.note)
 		}
 	}
-	return append(out, t.notes...)
+	if len(what) == 0 {
+		return t.notes
+	}
+	return append([]string{strings.Join(what, "; ")}, t.notes...)
 }
 
 const (
@@ -59,8 +66,12 @@ func axisHead(a plan.Axis) string {
 func throughputTable(l *results.Ladder) table {
 	batch := l.Axis == plan.AxisBatch
 	t := table{caption: "Throughput, " + l.Unit, head: []column{
-		{name: axisHead(l.Axis)}, {name: "n"}, {name: "failed", left: true}, {name: "throughput"}, {name: "gain", wide: true, note: "over the rung below"},
-		{name: "gain, %"}, {name: "× before", wide: true, note: "the gain over the gain before it"}, {name: "batch/P50", wide: true}, {name: "in flight", wide: true}, {name: "", left: true},
+		{name: axisHead(l.Axis)}, {name: "n", note: "counted successes"},
+		{name: "failed", left: true, note: "of all measured requests, refused rounds too, as the stop rule looks at them"},
+		{name: "throughput"}, {name: "gain", wide: true, note: "over the rung below"}, {name: "gain, %"},
+		{name: "gain / gain before", wide: true, note: "under 1 a step brings less than the one before"},
+		{name: "batch/P50", wide: true, note: "inputs of a request over its median latency, a second"},
+		{name: "in flight", wide: true, note: "requests, on average over the steady part"}, {name: "", left: true},
 	}}
 	most := 0.0
 	for _, r := range l.Rungs {
@@ -68,6 +79,8 @@ func throughputTable(l *results.Ladder) table {
 			most = max(most, *r.Throughput)
 		}
 	}
+	unsaid := map[string][]string{} // rungs without a throughput, by the reason
+	var order []string
 	for _, r := range l.Rungs {
 		n := 0
 		if r.Latency != nil {
@@ -83,6 +96,10 @@ func throughputTable(l *results.Ladder) table {
 		t.rows = append(t.rows, []string{
 			value(r.Value), strconv.Itoa(n), failed(r.Failures), rate(r.Throughput), gain, pct, over, rate(r.InputsPerP50), rate(r.MeanInFlight), marks(r.Marks),
 		})
+		if r.FailedRefused > 0 {
+			t.notes = append(t.notes, fmt.Sprintf("%s: %d of its %s in refused rounds, on which no other figure rests; measured were %d requests",
+				value(r.Value), r.FailedRefused, plural(count(r.Failures), "failure", "failures"), r.Sent))
+		}
 		few, rest := shortFailed(r)
 		t.head[2].short = append(t.head[2].short, few)
 		if rest != "" {
@@ -93,35 +110,95 @@ func throughputTable(l *results.Ladder) table {
 			bar = *r.Throughput / most
 		}
 		t.bars = append(t.bars, bar)
-		if r.ThroughputReason != "" {
-			t.notes = append(t.notes, fmt.Sprintf("%s: throughput unknown, %s", value(r.Value), r.ThroughputReason))
+		if why := r.ThroughputReason; why != "" {
+			if unsaid[why] == nil {
+				order = append(order, why)
+			}
+			unsaid[why] = append(unsaid[why], value(r.Value))
 		}
+	}
+	for _, why := range order {
+		t.notes = append(t.notes, fmt.Sprintf("%s: throughput unknown, %s", strings.Join(unsaid[why], ", "), safe(why)))
 	}
 	if !batch {
 		t.drop("batch/P50")
 	}
+	if m := markWords(l); m != "" {
+		t.notes = append(t.notes, m)
+	}
+	for _, s := range l.Said {
+		t.notes = append(t.notes, said(l, s))
+	}
 	return t
+}
+
+// markWords explains the marks that a ladder has.
+func markWords(l *results.Ladder) string {
+	has := map[results.Mark]bool{}
+	for _, r := range l.Rungs {
+		for _, m := range r.Marks {
+			has[m] = true
+		}
+	}
+	var out []string
+	for _, m := range []struct {
+		mark results.Mark
+		is   string
+	}{
+		{results.MarkLimit, "what to configure"}, {results.MarkBest, "the last rung that pays"}, {results.MarkKnee, "the first that no longer pays"},
+		{results.MarkBoundary, "the last that passed below the edge"}, {results.MarkEdge, "the first that fails"},
+	} {
+		if has[m.mark] {
+			out = append(out, string(m.mark)+": "+m.is)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// said is the first of the failures under one name, in the server's words.
+func said(l *results.Ladder, s results.Said) string {
+	measured := 0
+	for _, r := range l.Rungs {
+		for _, f := range r.Failures {
+			if f.Name == s.Name {
+				measured += f.N
+			}
+		}
+	}
+	text := fmt.Sprintf("%s, %d", s.Name, s.N)
+	if s.N > measured {
+		text += " with warm-ups and further rounds"
+	}
+	text += ", first at " + value(s.Value)
+	if s.Phase != record.Measure {
+		text += fmt.Sprintf(" (%s)", s.Phase)
+	}
+	if s.Status != nil {
+		text += fmt.Sprintf(", status %d", *s.Status)
+	}
+	if s.Text != "" {
+		text += ": " + s.Text
+	}
+	return safe(text)
 }
 
 // shortFailed is the number of failures, and their names for a note.
 func shortFailed(r results.Rung) (few, names string) {
-	n := 0
-	for _, f := range r.Failures {
-		n += f.N
-	}
+	n := count(r.Failures)
 	if n == 0 {
 		return "0", ""
 	}
 	return strconv.Itoa(n), value(r.Value) + ": failed " + failed(r.Failures)
 }
 
-// fit makes a table narrower until it has so many columns, if it can: columns
-// marked wide go one by one from the right, then cells are shortened.
+// longName is a head that is worth folding.
+const longName = 12
+
+// fit makes a table narrower until it has so many columns, if it can: cells are
+// shortened and heads folded, then columns marked wide go one by one from the right, which is said.
 func (t *table) fit(columns int) {
-	for i := len(t.head) - 1; i >= 0 && t.width() > columns; i-- {
-		if t.head[i].wide {
-			t.drop(t.head[i].name)
-		}
+	for i := range t.head {
+		t.head[i].folded = t.width() > columns && width(t.head[i].name) >= longName
 	}
 	for i := 0; i < len(t.head) && t.width() > columns; i++ {
 		if c := t.head[i]; c.short != nil {
@@ -131,16 +208,38 @@ func (t *table) fit(columns int) {
 			t.notes = append(t.notes, c.rest...)
 		}
 	}
+	var without []string
+	for i := len(t.head) - 1; i >= 0 && t.width() > columns; i-- {
+		if t.head[i].wide {
+			without = append(without, t.head[i].name)
+			t.drop(t.head[i].name)
+		}
+	}
+	if len(without) > 0 {
+		t.notes = append(t.notes, "left out for want of room: "+strings.Join(without, ", "))
+	}
 }
 
 // gap is the blanks between two columns.
 const gap = "  "
 
+// lines are the two lines of a head: a folded name is cut at the stroke between two
+// names, else at its first blank.
+func (c column) lines() (above, below string) {
+	for _, sep := range []string{" / ", " "} {
+		if a, b, ok := strings.Cut(c.name, sep); ok && c.folded {
+			return a + strings.TrimRight(sep, " "), b
+		}
+	}
+	return "", c.name
+}
+
 // widths are those of the columns, as text.
 func (t *table) widths() []int {
 	out := make([]int, len(t.head))
 	for i, c := range t.head {
-		out[i] = width(c.name)
+		above, below := c.lines()
+		out[i] = max(width(above), width(below))
 		for _, r := range t.rows {
 			out[i] = max(out[i], width(r[i]))
 		}
@@ -179,9 +278,10 @@ func (t *table) drop(name string) {
 
 // latencyTable is the latency of the counted successes.
 func latencyTable(l *results.Ladder) table {
-	t := table{caption: "Latency from due to done, s", head: []column{
-		{name: axisHead(l.Axis)}, {name: "n"}, {name: "min"}, {name: "median"}, {name: "mean"}, {name: "P95"}, {name: "max"},
-	}}
+	t := table{caption: "Latency, s", head: []column{
+		{name: axisHead(l.Axis)}, {name: "n", note: "counted successes"}, {name: "min"}, {name: "median"}, {name: "mean"},
+		{name: "P95", note: "19 of 20 requests took no longer"}, {name: "max"},
+	}, notes: []string{"latency: from when a request was due to the last byte of its answer"}}
 	few := false
 	for _, r := range l.Rungs {
 		s := r.Latency
@@ -207,7 +307,8 @@ func latencyTable(l *results.Ladder) table {
 // memoryTable is the peak memory of each rung on the first walk up.
 func memoryTable(l *results.Ladder) table {
 	t := table{caption: "Peak memory on the first walk up, GiB", head: []column{
-		{name: axisHead(l.Axis)}, {name: "peak"}, {name: "over idle"}, {name: "over the rung below"}, {name: "samples"},
+		{name: axisHead(l.Axis)}, {name: "peak"}, {name: "over idle", note: "above what the loaded model holds by itself"},
+		{name: "over the rung below"}, {name: "samples", note: "readings of the card in that time"},
 	}}
 	few, high := false, false
 	reasons := map[string][]string{}

@@ -125,11 +125,16 @@ func (p *printer) table(t table) {
 func (p *printer) rows(t table) {
 	widths := t.widths()
 	room := min(p.width-t.width()-len(gap), 24)
-	head := make([]string, len(t.head))
+	over, head := make([]string, len(t.head)), make([]string, len(t.head))
 	for i, c := range t.head {
-		head[i] = pad(c.name, widths[i], c.left)
+		above, below := c.lines()
+		over[i], head[i] = pad(above, widths[i], c.left), pad(below, widths[i], c.left)
 	}
-	p.line(p.style(strings.TrimRight(strings.Join(head, gap), " "), bold))
+	for _, h := range [][]string{over, head} {
+		if s := strings.TrimRight(strings.Join(h, gap), " "); s != "" {
+			p.line(p.style(s, bold))
+		}
+	}
 	for j, r := range t.rows {
 		cells := make([]string, len(r))
 		for i, c := range r {

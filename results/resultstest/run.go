@@ -129,7 +129,7 @@ func (o Options) Run() *results.Run {
 	if err != nil {
 		panic(err)
 	}
-	b.run.Manifest.Plan = raw
+	b.run.Manifest.Plan, b.run.Manifest.PlanDigest = raw, b.run.Plan.Digest()
 	b.event(record.RunBegin, record.Place{}, nil)
 	b.baseline()
 	for _, l := range o.Ladders {
@@ -167,10 +167,13 @@ func (o *Options) defaults() {
 	}
 }
 
+const specHash, workloadHash = "3fa91c77aa", "77aa3fa91c"
+
 func (o Options) plan() plan.Plan {
 	shape := plan.Shape{Batch: 1, InputTokens: Tokens, InFlight: 1}
 	return plan.Plan{
 		Format: plan.Format, Experiment: "embed-batch", Description: "Where batch stops paying on <one> card", Seed: 20261130,
+		SpecHash: specHash, WorkloadHash: workloadHash,
 		Target:   plan.Target{API: o.API, URL: "http://127.0.0.1:8000", HasURL: true, Model: "nemotron-embed"},
 		Analysis: Rules("power"),
 		Cells: []plan.Cell{{
@@ -184,7 +187,7 @@ func manifest(o Options) record.Manifest {
 	total := 24 * GiB
 	m := record.Manifest{
 		SchemaVersion: record.SchemaVersion, Rung: "0.1.0", Experiment: "embed-batch", RunID: "20261130T081751Z-3fa91c",
-		Status: record.Done, SpecHash: "3fa91c77aa", WorkloadHash: "77aa3fa91c", PlanDigest: "00ff", Seed: 20261130, Began: start(),
+		Status: record.Done, SpecHash: specHash, WorkloadHash: workloadHash, Seed: 20261130, Began: start(),
 		Host:   record.Host{Name: "bench-1", OS: "linux", Kernel: "6.1", CPU: "EPYC 9354", CPUs: 64},
 		Git:    &record.Git{Commit: "1b2c3d4e5f", Clean: true},
 		Server: record.Server{Software: "vllm", Version: "0.32.0", Models: []string{"nemotron-embed"}, InputForm: "ids"},
