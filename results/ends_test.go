@@ -1,0 +1,62 @@
+package results_test
+
+import (
+	"strings"
+	"testing"
+
+	"rung/results"
+	"rung/results/resultstest"
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// The knee that offline use takes is never a rung that fails.
+func TestOfflineNeverTakesTheEdge(t *testing.T) {
+	o := resultstest.Options{NoGPU: true, Ladders: []plan.Ladder{resultstest.Ladder("batch", plan.AxisBatch, 3, 4, 5, 1, 2, 4, 8)}}
+	o.Fails = func(s plan.Shape) (record.Outcome, int) {
+		if s.Batch == 8 {
+			return record.OOM, 2
+		}
+		return record.OK, 0
+	}
+	r := o.Run()
+	rules := r.Plan.Analysis
+	rules.Use = "offline"
+	l := results.Analyse(r, rules).Ladders[0]
+	if l.Edge == nil || l.Edge.Value != 8 || l.Limit.Value == nil || *l.Limit.Value != 4 || l.Limit.Bound != results.BoundEdge {
+		t.Errorf("edge %+v, limit %+v", l.Edge, l.Limit)
+	}
+}
+
+func TestLadderOfOneRung(t *testing.T) {
+	o := resultstest.Options{Ladders: []plan.Ladder{resultstest.Ladder("batch", plan.AxisBatch, 3, 4, 5, 8)}}
+	rep := report(o.Run())
+	has(t, "verdict", rep.Verdict, "Nothing to configure yet", "a knee takes 3 usable rungs, and here are 1")
+	o.Fails = func(plan.Shape) (record.Outcome, int) { return record.OOM, 1 }
+	has(t, "verdict", report(o.Run()).Verdict, "the first rung fails")
+}
+
+func TestNoRequests(t *testing.T) {
+	r := resultstest.Small().Run()
+	r.Requests = nil
+	rep := report(r)
+	has(t, "verdict", rep.Verdict, "Nothing to configure yet", "nothing was measured")
+	has(t, "baseline", rep.Baseline.Verdict, "no single request was sent")
+}
+
+// How a run ended comes before everything that it found.
+func TestEndsAreSaidFirst(t *testing.T) {
+	for status, want := range map[record.Status][2]string{
+		record.Running:           {"The run has not ended", "From a run that has not ended: configure"},
+		record.Failed:            {"The run failed: the disk is full", "From a run that failed: configure"},
+		record.InterruptedStatus: {"The run was interrupted", "From a run that was interrupted: configure"},
+		"odd":                    {`The run's status is "odd"`, "From a run that did not finish: configure"},
+	} {
+		r := resultstest.Small().Run()
+		r.Manifest.Status, r.Manifest.Error = status, "the disk is full"
+		rep := report(r)
+		if !strings.HasPrefix(rep.Notices[0], want[0]) || !strings.HasPrefix(rep.Verdict, want[1]) {
+			t.Errorf("%s: %q, %q", status, rep.Notices[0], rep.Verdict)
+		}
+	}
+}
