@@ -57,8 +57,12 @@ func TestNoFigureIsNoNumber(t *testing.T) {
 		"one rung's output 0": {change: func(r *results.Run) {
 			measured(r, 1, func(q *record.Request) { q.OutputTokens = new(0) })
 		}},
-		"no time":     {change: func(r *results.Run) { measured(r, 0, func(q *record.Request) { q.DoneTS, q.DueTS = q.SentTS, q.SentTS }) }},
-		"tiny times":  {change: func(r *results.Run) { measured(r, 0, func(q *record.Request) { q.DueTS, q.SentTS, q.DoneTS = 0, 0, 5e-324 }) }},
+		"no time": {change: func(r *results.Run) {
+			measured(r, 0, func(q *record.Request) { q.DoneTS, q.DueTS = q.SentTS, q.SentTS })
+		}},
+		"tiny times": {change: func(r *results.Run) {
+			measured(r, 0, func(q *record.Request) { q.DueTS, q.SentTS, q.DoneTS = 0, 0, 5e-324 })
+		}},
 		"NaN":         {change: func(r *results.Run) { measured(r, 4, func(q *record.Request) { q.DoneTS = math.NaN() }) }},
 		"infinite":    {change: func(r *results.Run) { measured(r, 4, func(q *record.Request) { q.DueTS = math.Inf(-1) }) }},
 		"huge":        {change: func(r *results.Run) { measured(r, 4, func(q *record.Request) { q.DoneTS = 1e308 }) }},
@@ -142,7 +146,7 @@ func TestCachedPrompts(t *testing.T) {
 	}
 	measured(r, 8, func(q *record.Request) { q.CachedTokens = q.InputTokens })
 	rep = report(r)
-	has(t, "notices", notices(rep), "at most 100 % of a rung's, at 8")
+	has(t, "notices", notices(rep), "from its cache (100 % at 8)")
 }
 
 // edit changes a recorded run's manifest.

@@ -221,6 +221,9 @@ func (w *walked) findEdge() {
 	default:
 		out.BoundaryReason = "no rung failed"
 	}
+	if at, _ := out.refused(); at != "" {
+		out.BoundaryReason += "; nothing is known at " + at
+	}
 }
 
 // findBoundary names the highest rung below the edge that passed: where rounds
@@ -304,17 +307,32 @@ func (w *walked) confirmation(i int) string {
 // usable are the rungs that a knee may rest on: below the edge, with rounds that
 // count and that the client did not bound.
 func (w *walked) usable() (rungs []*Rung, left []string) {
+	values := map[string][]string{} // by the reason
+	var order []string
+	leave := func(r *Rung, why string) {
+		if values[why] == nil {
+			order = append(order, why)
+		}
+		values[why] = append(values[why], fmt.Sprintf("%g", r.Value))
+	}
 	for i := range w.out.Rungs {
 		r := &w.out.Rungs[i]
 		switch {
 		case r.Index >= w.edge:
 		case r.ClientLimited:
-			left = append(left, fmt.Sprintf("%g left out: client_limited, it measured the client", r.Value))
+			leave(r, "client_limited, the client was measured")
 		case r.Throughput == nil || r.Latency == nil:
-			left = append(left, fmt.Sprintf("%g left out: %s", r.Value, cmp.Or(r.ThroughputReason, "no success")))
+			leave(r, cmp.Or(r.ThroughputReason, "no success"))
 		default:
 			rungs = append(rungs, r)
 		}
+	}
+	for _, why := range order {
+		rung := "rung "
+		if len(values[why]) > 1 {
+			rung = "rungs "
+		}
+		left = append(left, rung+strings.Join(values[why], ", ")+" left out: "+why)
 	}
 	return rungs, left
 }

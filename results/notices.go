@@ -36,7 +36,7 @@ func (rep *Report) notice(r *Run, odd int) {
 	}
 	why := r.Manifest.GPU.Reason
 	if rep.Memory.Reason != "" && len(r.Samples) == 0 {
-		say("%s.", strings.ToUpper(noGPU[:1])+noGPU[1:])
+		say("%s.", upper(noGPU))
 	}
 	for _, e := range sortedEvents(r.Events) {
 		if e.Kind == record.GPULost {
@@ -69,7 +69,7 @@ func (l *Ladder) notice(say func(string, ...any)) {
 	}
 	for _, u := range l.Warmups {
 		if u.Stops {
-			say("Ladder %q at %g: %s failed (%s), and no stop rule looks at warm-ups: the rung is beyond what the server bears.",
+			say("Ladder %q at %g: %s failed (%s), and no stop rule looks at warm-ups: the server may not bear this rung, whatever its rounds say.",
 				l.Name, u.Value, count(total(u.Failures), "warm-up", "warm-ups"), listed(u.Failures))
 		}
 	}
@@ -77,8 +77,12 @@ func (l *Ladder) notice(say func(string, ...any)) {
 		say("Ladder %q: %s.", l.Name, s)
 	}
 	if c := l.Cache; c != nil && !c.Expected {
-		say("Ladder %q: the server took %s of the prompt tokens from its cache, at most %s of a rung's, at %g: a cache moves a knee, and fresh prompts may find another.",
-			l.Name, percent(c.Share), percent(c.Most), c.MostAt)
+		most := ""
+		if c.Most > differ*c.Share {
+			most = fmt.Sprintf(" (%s at %g)", percent(c.Most), c.MostAt)
+		}
+		say("Ladder %q: the server took %s of the prompt tokens from its cache%s: a cache moves a knee, and fresh prompts may find another.",
+			l.Name, percent(c.Share), most)
 	}
 }
 
@@ -161,8 +165,8 @@ func (l *Ladder) lengths() string {
 	return strings.Join(out, "; ")
 }
 
-// differ is the ratio of two rungs' mean output lengths above which they are not
-// the same work.
+// differ is the ratio of two rungs' figures above which they are not the same
+// work.
 const differ = 1.01
 
 // unfinished says how a run fell short and what is missing from it.

@@ -162,8 +162,11 @@ func verdict(rep *Report) string {
 	if rep.Simulated {
 		return "Of a simulated server: " + s + "."
 	}
-	return strings.ToUpper(s[:1]) + s[1:] + "."
+	return upper(s) + "."
 }
+
+// upper begins a text of ASCII with a capital.
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // because says in few words what bounds a ladder's limit.
 func because(l *Ladder) string {
@@ -289,7 +292,7 @@ func (w *walked) find() {
 		say("The ladder ended early: %s.", l.Ended)
 	}
 	for _, n := range l.Knee.Notes {
-		say("Rung %s.", n)
+		say("%s.", upper(n))
 	}
 	if l.UnitReason != "" {
 		say("Throughput is in %s: %s.", l.Unit, l.UnitReason)

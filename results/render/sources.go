@@ -19,7 +19,10 @@ func validity(rep *results.Report) []string {
 		}
 		walks := fmt.Sprintf("Ladder %q: %s planned", l.Name, plural(l.PassesAsked, "pass", "passes"))
 		if l.Axis.HasKnee() && l.PassesDone > 0 {
-			walks += fmt.Sprintf(", %d whole below the edge", l.PassesDone)
+			walks += fmt.Sprintf(", %d whole", l.PassesDone)
+			if l.Edge != nil {
+				walks += " below the edge"
+			}
 		}
 		if len(l.NotWalked) > 0 {
 			walks += fmt.Sprintf("; not walked: %s", values(l.NotWalked))

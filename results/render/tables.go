@@ -283,11 +283,12 @@ func latencyTable(l *results.Ladder) table {
 		{name: "P95", note: "19 of 20 requests took no longer"}, {name: "max"},
 	}, notes: []string{"latency: from when a request was due to the last byte of its answer"}}
 	few := false
+	var none []string
 	for _, r := range l.Rungs {
 		s := r.Latency
 		if s == nil {
 			t.rows = append(t.rows, []string{value(r.Value), "0", unknown, unknown, unknown, unknown, unknown})
-			t.notes = append(t.notes, value(r.Value)+": no counted success")
+			none = append(none, value(r.Value))
 			continue
 		}
 		mark := ""
@@ -297,6 +298,9 @@ func latencyTable(l *results.Ladder) table {
 		t.rows = append(t.rows, []string{
 			value(r.Value), strconv.Itoa(s.N), seconds(s.MinS), seconds(s.MedianS), seconds(s.MeanS), seconds(s.P95S) + mark, seconds(s.MaxS),
 		})
+	}
+	if len(none) > 0 {
+		t.notes = append(t.notes, strings.Join(none, ", ")+": no counted success")
 	}
 	if few {
 		t.notes = append(t.notes, fewRequests+" P95 on too few requests: it needs 59 for any 95 % interval")
@@ -342,7 +346,7 @@ func memoryTable(l *results.Ladder) table {
 		if len(reasons[why]) == len(l.Rungs) {
 			return table{notes: []string{why}}
 		}
-		t.notes = append(t.notes, fmt.Sprintf("%v: %s", reasons[why], why))
+		t.notes = append(t.notes, strings.Join(reasons[why], ", ")+": "+why)
 	}
 	return t
 }
