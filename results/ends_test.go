@@ -60,3 +60,29 @@ func TestEndsAreSaidFirst(t *testing.T) {
 		}
 	}
 }
+
+// A run that was killed in its third rung.
+func TestUnfinishedRunSaysWhatIsMissing(t *testing.T) {
+	r := resultstest.Small().Run()
+	r.Manifest.Status, r.Manifest.Ended, r.Unverified = record.Running, nil, true
+	keep := r.Requests[:0]
+	for _, q := range r.Requests {
+		if q.Ladder == "" || q.Ladder == "batch" && q.Pass == 0 && q.Rung < 2 {
+			keep = append(keep, q)
+		}
+	}
+	r.Requests, r.Events = keep, r.Events[:20]
+	rep := report(r)
+	has(t, "notices", strings.Join(rep.Notices, " "), "has not ended", "could not be verified", "no measurement at 4, 8, 16, 32, 64", `"concurrency": nothing was measured`)
+	has(t, "verdict", rep.Verdict, "From a run that has not ended: nothing to configure yet")
+	if rep.Ladders[1].Limit.Value != nil || len(rep.Ladders[1].NotWalked) != 5 {
+		t.Errorf("ladder %+v", rep.Ladders[1])
+	}
+}
+
+func TestEmptyRun(t *testing.T) {
+	r := &results.Run{Plan: plan.Plan{Cells: []plan.Cell{{}}}, Manifest: record.Manifest{Status: record.Failed, Error: "the server is not there"}}
+	rep := report(r)
+	has(t, "verdict", rep.Verdict, "From a run that failed: nothing to configure: the plan has no ladder")
+	has(t, "notices", strings.Join(rep.Notices, " "), "The run failed: the server is not there")
+}

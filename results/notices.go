@@ -68,7 +68,8 @@ func (l *Ladder) notice(say func(string, ...any)) {
 		say("Ladder %q: %s failed without meeting the stop rule (%s), at %s.", l.Name, count(n, "request", "requests"), names, at)
 	}
 	for _, u := range l.Warmups {
-		if u.Stops {
+		at := l.at(&u.Value)
+		if u.Stops && (at == nil || at.Failed == "") { // else the edge says as much
 			say("Ladder %q at %g: %s failed (%s), and no stop rule looks at warm-ups: the server may not bear this rung, whatever its rounds say.",
 				l.Name, u.Value, count(total(u.Failures), "warm-up", "warm-ups"), listed(u.Failures))
 		}

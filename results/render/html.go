@@ -177,10 +177,11 @@ func pageTable(t table, l *results.Ladder, id string) tablePage {
 	for _, c := range t.head {
 		out.Head = append(out.Head, headPage{c.name, c.left})
 	}
+	taken := map[string]bool{}
 	for i, row := range t.rows {
 		r := rowPage{}
-		if id != "" {
-			r.ID = id + "-" + value(l.Rungs[i].Value)
+		if at := id + "-" + value(l.Rungs[i].Value); id != "" && !taken[at] {
+			r.ID, taken[at] = at, true
 		}
 		if len(l.Rungs[i].Marks) > 0 {
 			r.Class = "row-" + string(l.Rungs[i].Marks[0])

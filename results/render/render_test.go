@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -252,6 +253,24 @@ func TestPoorRuns(t *testing.T) {
 			l.Rungs = l.Rungs[:1]
 		},
 		"no time": func(r *results.Run) { all(r, func(q *record.Request) { q.DoneTS, q.DueTS = q.SentTS, q.SentTS }) },
+		"equal rungs": func(r *results.Run) {
+			l := &r.Plan.Cells[0].Ladders[0]
+			l.Rungs[1].Value, l.Rungs[2].Value = 1, 0
+		},
+		"all rungs equal": func(r *results.Run) {
+			for i := range r.Plan.Cells[0].Ladders[0].Rungs {
+				r.Plan.Cells[0].Ladders[0].Rungs[i].Value = 4
+			}
+		},
+		"odd times": func(r *results.Run) {
+			all(r, func(q *record.Request) { q.DoneTS = []float64{math.NaN(), math.Inf(1), 1e308, -1}[q.Index%4] })
+		},
+		"no elasticity": func(r *results.Run) { r.Plan.Analysis.Knee.Elasticity = 0 },
+		"no tie":        func(r *results.Run) { r.Plan.Analysis.Knee.Tie = 1e300 },
+		"silent": func(r *results.Run) {
+			r.Plan.Target.API = plan.OpenAIChat
+			all(r, func(q *record.Request) { q.OutputTokens, q.OutputTokensPlanned = new(0), new(8) })
+		},
 		"no total": func(r *results.Run) {
 			for i := range r.Samples {
 				r.Samples[i].MemTotalBytes = nil

@@ -9,9 +9,14 @@ type scale struct {
 	log       bool
 }
 
+// leastLog is what stands for values that have no logarithm.
+const leastLog = 1e-6
+
+func log2(v float64) float64 { return math.Log2(math.Max(v, leastLog)) }
+
 func (s scale) at(v float64) float64 {
 	if s.log {
-		v = math.Log2(v)
+		v = log2(v)
 	}
 	if s.high == s.low {
 		return (s.from + s.to) / 2
@@ -60,8 +65,8 @@ func logarithmic(low, high, from, to float64) (scale, []float64) {
 			}
 		}
 	}
-	if len(ticks) < 2 { // a narrow band: its ends
-		ticks = []float64{low / 0.85, high / 1.15}
+	if len(ticks) < 2 { // a narrow band: next to its ends
+		ticks = []float64{low * 1.03, high / 1.03}
 	}
 	return s, ticks
 }
@@ -70,10 +75,10 @@ func logarithmic(low, high, from, to float64) (scale, []float64) {
 func rungScale(values []float64, from, to float64) scale {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
-		low, high = math.Min(low, math.Log2(v)), math.Max(high, math.Log2(v))
+		low, high = math.Min(low, log2(v)), math.Max(high, log2(v))
 	}
 	air := 0.5
-	if n := float64(len(values)); n > 1 {
+	if n := float64(len(values)); n > 1 && high > low {
 		air = (high - low) / (n - 1) / 2
 	}
 	return scale{low - air, high + air, from, to, true}
