@@ -73,10 +73,10 @@ func Open(dir string) (*Run, error) {
 	}
 	r := &Run{Dir: dir, Manifest: m, Unverified: parquet.Unlisted(m)}
 	if err := json.Unmarshal(m.Plan, &r.Plan); err != nil {
-		return nil, fmt.Errorf("%s: the plan in the manifest: %w", dir, err)
+		return nil, fmt.Errorf("%s: the plan in it: %w", filepath.Join(dir, "manifest.json"), err)
 	}
 	if len(r.Plan.Cells) == 0 {
-		return nil, fmt.Errorf("%s: the plan in the manifest has no cell", dir)
+		return nil, fmt.Errorf("%s: the plan in it has no cell", filepath.Join(dir, "manifest.json"))
 	}
 	if err := r.checkPlan(); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (r *Run) checkPlan() error {
 		digest = rawDigest(m.Plan) // as another version of rung wrote it
 	}
 	if digest != m.PlanDigest {
-		return fmt.Errorf("%s: the plan in it is not the one that was run: its digest is %.12s, and plan_digest says %.12s; take the manifest as it was recorded",
+		return fmt.Errorf("%s: the plan in it is not the one that was run: its digest is %.12q, and plan_digest says %.12q; take the manifest as it was recorded",
 			file, digest, m.PlanDigest)
 	}
 	for _, c := range []struct{ name, said, is string }{

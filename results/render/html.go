@@ -129,7 +129,7 @@ func newPage(rep *results.Report) page {
 	q := quietFigure(rep)
 	p.Groups = append(p.Groups, group{Name: "The run", Tiles: []tile{
 		{Name: h.name, Value: h.value, Note: h.note, Muted: rep.Memory.Headroom.AvailableBytes == nil},
-		{Name: q.name, Value: q.value, Note: q.note, Muted: rep.Baseline.P95OverMedian == nil},
+		{Name: q.name, Value: q.value, Note: q.note, Muted: q.value == "unknown"},
 	}})
 	return p
 }
