@@ -271,7 +271,7 @@ func shownP95(t *testing.T, dir, ladder string) map[float64]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, ok := strings.Cut(string(b), "Ladder \""+ladder+"\"")
+	_, section, ok := strings.Cut(string(b), "## Ladder \""+ladder+"\"")
 	if !ok {
 		t.Fatalf("no ladder %s in the report", ladder)
 	}
