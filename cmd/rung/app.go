@@ -48,7 +48,13 @@ func (e statusError) Error() string {
 
 func (e statusError) Unwrap() error { return e.err }
 
-func failed(err error) error { return statusError{exitFailed, err} }
+// failed is a run that failed; nil stays nil.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return statusError{exitFailed, err}
+}
 
 func usage(format string, args ...any) error {
 	return statusError{exitUsage, fmt.Errorf(format, args...)}

@@ -26,21 +26,14 @@ func (a *app) plan() *cobra.Command {
 			if asJSON {
 				enc := json.NewEncoder(a.stdout)
 				enc.SetIndent("", "  ")
-				return wrapFailed(enc.Encode(res.Plan))
+				return failed(enc.Encode(res.Plan))
 			}
-			return wrapFailed(a.showPlan(res.Plan))
+			return failed(a.showPlan(res.Plan))
 		},
 	}
 	f.add(c.Flags())
 	c.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON")
 	return c
-}
-
-func wrapFailed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return failed(err)
 }
 
 // planLine is one row of the table that rung plan prints.

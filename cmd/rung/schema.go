@@ -11,6 +11,6 @@ func (a *app) schema() *cobra.Command {
 		Use:   "schema",
 		Short: "Print the columns of the tables, with unit and meaning",
 		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return wrapFailed(parquet.DescribeSchema(a.stdout)) },
+		RunE:  func(*cobra.Command, []string) error { return failed(parquet.DescribeSchema(a.stdout)) },
 	}
 }

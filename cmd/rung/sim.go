@@ -53,5 +53,5 @@ func (a *app) serveSimulator(cmd *cobra.Command, listen string, cfg sim.Config) 
 	}
 	fmt.Fprintf(a.stderr, "simulated server at %s, model %q; interrupt to end it\n", server.URL(), cfg.Model) //nolint:errcheck // best effort
 	<-drain.Done()
-	return wrapFailed(server.Close()) // an interrupt is how it is meant to end
+	return failed(server.Close()) // an interrupt is how it is meant to end
 }

@@ -20,7 +20,7 @@ func (a *app) version() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(a.stdout, "rung %s%s (%s, %s/%s, table schema %d)\n", release, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, record.SchemaVersion)
-			return wrapFailed(err)
+			return failed(err)
 		},
 	}
 }
