@@ -205,8 +205,9 @@ func (w *walked) findEdge() {
 		w.edge = r.Index
 		out.Edge = &Edge{
 			Index: r.Index, Value: r.Value, Reason: r.Failed, Failures: r.Failures,
-			Pass: firstFailure(w.rows[r.Index]), Confirmed: w.confirmation(r.Index),
+			Pass: firstFailure(w.rows[r.Index]), First: w.felled(r),
 		}
+		out.Edge.Confirmed, out.Edge.AtTimes = w.confirmation(r.Index)
 		w.findBoundary(i)
 		return
 	}
@@ -224,6 +225,20 @@ func (w *walked) findEdge() {
 	if at, _ := out.refused(); at != "" {
 		out.BoundaryReason += "; nothing is known at " + at
 	}
+}
+
+// felled names what happened in the warm-ups of a rung whose rounds were refused
+// throughout: the server was there before them and gone after.
+func (w *walked) felled(r *Rung) string {
+	if len(r.Failures) != 1 || record.Outcome(r.Failures[0].Name) != record.Refused {
+		return ""
+	}
+	for _, f := range failures(w.warm[r.Index].tally()) {
+		if record.Outcome(f.Name) != record.Refused {
+			return f.Name
+		}
+	}
+	return ""
 }
 
 // findBoundary names the highest rung below the edge that passed: where rounds
@@ -283,10 +298,10 @@ func firstFailure(v visits) int {
 }
 
 // confirmation tells "each round" from "only at times".
-func (w *walked) confirmation(i int) string {
+func (w *walked) confirmation(i int) (words string, atTimes bool) {
 	rounds := w.rows[i].in(record.Confirm)
 	if len(rounds) == 0 {
-		return "no further rounds were sent there"
+		return "no further rounds were sent there", false
 	}
 	failed := 0
 	for _, a := range rounds {
@@ -296,11 +311,11 @@ func (w *walked) confirmation(i int) string {
 	}
 	switch failed {
 	case len(rounds):
-		return fmt.Sprintf("each of %s failed too", count(len(rounds), "further round", "further rounds"))
+		return fmt.Sprintf("each of %s failed too", count(len(rounds), "further round", "further rounds")), false
 	case 0:
-		return fmt.Sprintf("none of %s failed: it fails at times only", count(len(rounds), "further round", "further rounds"))
+		return fmt.Sprintf("none of %s failed: it fails at times only", count(len(rounds), "further round", "further rounds")), true
 	default:
-		return fmt.Sprintf("%d of %d further rounds failed: it fails at times", failed, len(rounds))
+		return fmt.Sprintf("%d of %d further rounds failed: it fails at times", failed, len(rounds)), true
 	}
 }
 

@@ -202,7 +202,7 @@ func (rep *Report) unfinished(r *Run, say func(string, ...any)) {
 func oneWalk(ladders []Ladder) []string {
 	var out []string
 	for _, l := range ladders {
-		if l.PassesAsked == 1 && l.Axis.HasKnee() {
+		if l.PassesAsked == 1 && l.Axis.HasKnee() && len(l.Rungs) > 0 {
 			out = append(out, fmt.Sprintf("%q", l.Name))
 		}
 	}

@@ -201,6 +201,10 @@ type Edge struct {
 	Failures  []Failures `json:"failures"`
 	Pass      int        `json:"pass"`      // in which the rung first failed
 	Confirmed string     `json:"confirmed"` // what the confirming rounds showed
+	AtTimes   bool       `json:"at_times"`  // a confirming round passed
+	// First is the outcome of the rung's warm-ups where its rounds found no server
+	// any more: then that, not refused, is what happened to it.
+	First string `json:"first,omitempty"`
 }
 
 // Limit is what gets configured.

@@ -177,7 +177,7 @@ func because(l *Ladder) string {
 		}
 	}
 	if l.Edge != nil {
-		why = append(why, fmt.Sprintf("%g fails: %s", l.Edge.Value, names(l.Edge.Failures)))
+		why = append(why, l.Edge.inShort())
 	}
 	if l.Limit.Bound == BoundP95 || l.Limit.Bound == BoundMemory {
 		why = append(why, "bound by "+l.Limit.Bound)
@@ -198,6 +198,18 @@ func because(l *Ladder) string {
 		why = append(why, fmt.Sprintf("nothing is known at %s: every round was refused, %s", at, nameOf(reason)))
 	}
 	return strings.Join(why, "; ")
+}
+
+// inShort says in few words what happened at an edge.
+func (e *Edge) inShort() string {
+	what := names(e.Failures)
+	if e.First != "" {
+		what = e.First + " in its warm-up, then " + what
+	}
+	if e.AtTimes {
+		return fmt.Sprintf("%g fails at times: %s", e.Value, what)
+	}
+	return fmt.Sprintf("%g fails: %s", e.Value, what)
 }
 
 // trade is what the step from one rung to the next brings and costs.
@@ -284,6 +296,9 @@ func (w *walked) find() {
 		say("Edge at %g: %s; %s. The boundary is %g.", l.Edge.Value, l.Edge.Reason, l.Edge.Confirmed, *l.Boundary)
 	default:
 		say("Edge at %g: %s; %s. No boundary: %s.", l.Edge.Value, l.Edge.Reason, l.Edge.Confirmed, l.BoundaryReason)
+	}
+	if l.Edge != nil && l.Edge.First != "" {
+		say("At %g the server fell in the warm-up (%s), before the first round.", l.Edge.Value, l.Edge.First)
 	}
 	if l.Edge != nil && l.Edge.Pass > 0 {
 		say("The edge showed in pass %d only; the walks before it passed there.", l.Edge.Pass+1)

@@ -228,7 +228,7 @@ func (p *Prepared) setCounter(ctx context.Context, pr plan.Prompt, shape plan.Sh
 func (p *Prepared) calibrate(ctx context.Context, pr plan.Prompt, shape plan.Shape, m *material) error {
 	if len(m.texts.Pieces) > 0 { // only plain words can be counted without a tokeniser
 		m.texts.Pieces = nil
-		p.warnings = append(p.warnings, fmt.Sprintf("prompt %q: its text file is not used: the server has no tokenise endpoint, and only built-in words can be counted by its usage", pr.Name))
+		p.warnings = append(p.warnings, fmt.Sprintf("prompt %q: its text file is not used: no tokenise endpoint of the server answers, and only built-in words can be counted by its usage", pr.Name))
 	}
 	m.texts.Count = func(_ context.Context, text string) (int, error) { return len(prompt.Split(text)), nil }
 	var counts [2]int

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -75,6 +76,9 @@ func (r *run) rung(w *walk, pass plan.Pass, i int) error {
 		return nil
 	}
 	r.cooled = false
+	if err := r.stillThere(place); err != nil || r.stopped() {
+		return err
+	}
 	r.event(record.RungBegin, place, nil)
 	defer func() {
 		r.sampling.trail(r.drain)
@@ -91,6 +95,7 @@ func (r *run) rung(w *walk, pass plan.Pass, i int) error {
 		}
 		at := place // the rung's own place stays as it began
 		at.Round = round
+		v.before = w.tallies[i]
 		res, err := r.round(at, v)
 		if err != nil {
 			return err
@@ -102,6 +107,24 @@ func (r *run) rung(w *walk, pass plan.Pass, i int) error {
 		if err := r.checkAlive(res.rows); err != nil { // no rule need say that a dead server ends the run
 			return err
 		}
+	}
+	return nil
+}
+
+// stillThere asks the server before a rung, and waits for one that is away: what
+// fell between two rungs says nothing of the next.
+func (r *run) stillThere(place record.Place) error {
+	err := r.ping()
+	if err == nil || errors.Is(err, context.DeadlineExceeded) { // busy is there
+		return nil
+	}
+	if err := r.awaitServer(false); err != nil {
+		return err
+	}
+	if !r.stopped() {
+		r.event(record.Warning, place, func(e *record.Event) {
+			e.Reason = fmt.Sprintf("the server was away before %s %g and came back: %v", place.Ladder, place.Value, err)
+		})
 	}
 	return nil
 }
@@ -136,7 +159,7 @@ func (r *run) edge(w *walk, place record.Place, v visit, reason string, rows []r
 	if place.Pass > 0 {
 		return nil
 	}
-	v.reruns = 0
+	v.reruns, v.before = 0, plan.Tally{}
 	place.Phase = record.Confirm
 	for n := range w.l.Stop.ConfirmRounds {
 		if r.stopped() {

@@ -36,7 +36,8 @@ type Prepared struct {
 	probes    []record.Request
 	untouched []record.Sample // of the card before the first request
 	dims      *dimension
-	usage     bool // an answer before the run had its input tokens
+	perInput  int64 // bytes of an answer for each input, in the requests before the run
+	usage     bool  // an answer before the run had its input tokens
 
 	alivePause time.Duration // between two questions to a server that broke off
 }
@@ -184,13 +185,29 @@ func (p *Prepared) probe(ctx context.Context, pr plan.Prompt, shape plan.Shape, 
 	c := call{body: body, sum: digest(body)}
 	place := record.Place{Phase: record.Probe}
 	c.id = p.cfg.Plan.ID(plan.Key{Phase: string(record.Probe), Ladder: pr.Name, Index: len(p.probes)})
-	reply := p.client.Send(ctx, body)
+	reply := p.client.Send(ctx, body, p.answerLimit(shape))
 	a := p.client.Read(reply, target.Want{Inputs: shape.Batch, InputTokens: wantTokens, OutputTokens: shape.OutputTokens})
+	if a.Outcome == record.OK {
+		p.perInput = max(p.perInput, int64(len(reply.Body)/max(1, shape.Batch)))
+	}
 	p.usage = p.usage || a.Outcome == record.OK && a.InputTokens != nil
 	row := p.row(place, len(p.probes), shape, c, reply, a)
 	row.InFlight, row.RejectReason = 1, "probe"
 	p.probes = append(p.probes, row)
 	return row
+}
+
+// An answer may be this much longer than those before the run, and is never held
+// to less than leastAnswer.
+const (
+	answerSlack = 8
+	leastAnswer = 32 << 20
+)
+
+// answerLimit bounds what is read of one answer: those in flight are all held in
+// memory at once, and a server that sends without end must not fill it.
+func (p *Prepared) answerLimit(s plan.Shape) int64 {
+	return max(leastAnswer, answerSlack*p.perInput*int64(s.Batch))
 }
 
 // errProbe says why the request before the run failed, in words that tell what

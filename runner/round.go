@@ -32,6 +32,7 @@ type sent struct {
 	index  int
 	reply  target.Reply
 	answer *target.Answer
+	judged bool // whether it stops the sending was asked already
 }
 
 // closedLoop sends the calls with shape.InFlight of them in flight until all are
@@ -44,8 +45,17 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 	var next atomic.Int64
 	var cut atomic.Bool
 	ended, counting := 0, newTurn()
+	limit := r.answerLimit(shape)
 	want := target.Want{Inputs: shape.Batch, InputTokens: shape.Batch * shape.InputTokens, OutputTokens: shape.OutputTokens}
 
+	judging := newTurn()
+	judge := func(o record.Outcome) {
+		judging.take()
+		defer judging.give()
+		if trips(o) {
+			cut.Store(true)
+		}
+	}
 	var readers sync.WaitGroup
 	for range max(1, runtime.GOMAXPROCS(0)/2) {
 		readers.Go(func() {
@@ -55,8 +65,8 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 					s.answer = &a
 				}
 				row := r.row(place, s.index, shape, calls[s.index], s.reply, *s.answer)
-				if trips(row.Outcome) {
-					cut.Store(true)
+				if !s.judged {
+					judge(row.Outcome)
 				}
 				rows[s.index] = &row
 				counting.take()
@@ -74,13 +84,11 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 				if i >= len(calls) {
 					return
 				}
-				s := sent{index: i, reply: r.client.Send(r.abort, calls[i].body)}
+				s := sent{index: i, reply: r.client.Send(r.abort, calls[i].body, limit)}
 				if looksFailed(s.reply) {
 					a := r.read(s.reply, want)
-					s.answer = &a
-					if trips(a.Outcome) {
-						cut.Store(true)
-					}
+					s.answer, s.judged = &a, true
+					judge(a.Outcome)
 				}
 				replies <- s
 			}
@@ -136,8 +144,8 @@ func (r *run) admit(res result, shape plan.Shape, planned int) string {
 	if reason := refuseBy(res.rows, record.ClientLimited, "this machine ran out of descriptors or ports"); reason != "" {
 		return reason
 	}
-	if res.cut || len(res.rows) < 2*shape.InFlight {
-		return "" // too short to say anything of its steady part
+	if res.cut || len(res.rows) < 2*shape.InFlight || !has(res.rows, record.OK) {
+		return "" // too short to say anything of its steady part, or nothing in it to measure
 	}
 	if mean := record.MeanInFlight(res.rows, record.SteadyWindow(res.rows)); mean < leastInFlight*float64(shape.InFlight) {
 		return fmt.Sprintf("client_limited: %.2f in flight on average, asked were %d", mean, shape.InFlight)

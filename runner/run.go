@@ -162,6 +162,22 @@ type visit struct {
 	requests int
 	reruns   int
 	stop     plan.Stop
+	before   plan.Tally // of the rung's earlier rounds
+}
+
+// trips gives the rule that ends a round's sending: an outcome that the stop rule
+// names, or a timeout after which the ratio is exceeded whatever the rest brings:
+// a server that hangs would else hold each round for all its timeouts. Failures that
+// come quickly are let run, for their ratio's sake. It is asked once for each
+// request, by one goroutine at a time.
+func (v visit) trips() func(record.Outcome) bool {
+	t := plan.Tally{Total: v.before.Total + v.requests, Failures: v.before.Failures}
+	return func(o record.Outcome) bool {
+		if o.ServerFailure() {
+			t.Failures++
+		}
+		return v.stop.TripsAtOnce(string(o)) || o == record.Timeout && v.stop.Edge(t) != ""
+	}
 }
 
 // round sends one round until it is admitted, its budget is spent, an outcome
@@ -175,7 +191,7 @@ func (r *run) round(place record.Place, v visit) (all result, err error) {
 		}
 		r.at(place)
 		r.event(record.RoundBegin, place, nil)
-		res := r.closedLoop(place, v.shape, calls, func(o record.Outcome) bool { return v.stop.TripsAtOnce(string(o)) })
+		res := r.closedLoop(place, v.shape, calls, v.trips())
 		r.incidents(res.rows)
 		reason := r.admit(res, v.shape, v.requests)
 		r.rows(res.rows, reason)

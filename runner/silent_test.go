@@ -1,7 +1,11 @@
 package runner
 
 import (
+	"context"
+	"net"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,6 +65,90 @@ func TestSilentServerCostsLittle(t *testing.T) {
 		}
 		if why := out.reasons(record.Warning); len(why) == 0 || !strings.Contains(why[0], "the baseline ended after 1 of 60 requests: timeout") {
 			t.Errorf("warnings %q", why)
+		}
+	})
+}
+
+// A server that hangs under load costs each round the timeouts that settle it, not
+// those of every request.
+func TestHangingRungCostsFewTimeouts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFake(t)
+		f.answer = func(q asked) said {
+			if q.n > 1 {
+				return said{after: time.Hour}
+			}
+			return said{}
+		}
+		l := loadLadder(40, 2)
+		l.Stop.ConfirmRounds = 3
+		out := walkAll(t, config(f.net, l))
+		if n := len(out.rows(phase(record.Measure))); n > 4 {
+			t.Errorf("%d requests in the round", n)
+		}
+		if n := len(out.rows(phase(record.Confirm))); n == 0 || n > 12 {
+			t.Errorf("%d requests in the confirming rounds", n)
+		}
+		if e := out.events(record.EdgeFound); len(e) != 1 {
+			t.Errorf("edges %v", e)
+		}
+	})
+}
+
+// A server that was away between two rungs and came back is no edge of the second.
+func TestServerAwayBetweenRungs(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFake(t)
+		l := batchLadder("batch", 1, 2, 2, 1, 2)
+		cfg := config(f.net, l)
+		cfg.Plan.Cells[0].Ladders[0].Cooldown = plan.Duration(10 * time.Second)
+		cfg.Cell = cfg.Plan.Cells[0]
+		var away atomic.Bool
+		cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if away.Load() {
+				return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+			}
+			return f.net.dial(ctx, network, address)
+		}
+		p, out := prepare(t, cfg), &tape{}
+		_, err := p.Run(t.Context(), t.Context(), func(it record.Item) {
+			out.put(it)
+			if it.Event != nil && it.Event.Kind == record.RungEnd && it.Event.Rung == 0 {
+				away.Store(true)
+				p.client.Close() // drops the idle connections
+				time.AfterFunc(12*time.Second, func() { away.Store(false) })
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := out.events(record.EdgeFound); len(e) > 0 {
+			t.Errorf("edges %v", e)
+		}
+		if why := out.reasons(record.Warning); len(why) != 1 || !strings.Contains(why[0], "the server was away before batch 2") {
+			t.Errorf("warnings %q", why)
+		}
+		if n := len(out.rows(phase(record.Measure))); n != 8 {
+			t.Errorf("%d measured requests, want 8", n)
+		}
+	})
+}
+
+// An answer without end is cut at its limit and is no success.
+func TestAnswerWithoutEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFake(t)
+		f.answer = func(q asked) said {
+			if q.n > 1 {
+				return said{body: `{"data":[` + strings.Repeat(" ", leastAnswer)}
+			}
+			return said{}
+		}
+		out := walkAll(t, config(f.net, batchLadder("batch", 1, 1, 1, 1)))
+		for _, r := range out.rows(phase(record.Measure)) {
+			if r.Outcome != record.BadResponse || r.ResponseBytes > 4<<10 || !strings.Contains(r.Error, "larger than") {
+				t.Errorf("%s, %d bytes kept, %q", r.Outcome, r.ResponseBytes, r.Error)
+			}
 		}
 	})
 }

@@ -20,8 +20,8 @@ import (
 	"rung/spec/plan"
 )
 
-// maxAnswer bounds what is read of one answer.
-const maxAnswer = 512 << 20
+// maxPage bounds what is read of a page beside the inference API.
+const maxPage = 32 << 20
 
 // idleTimeout closes idle connections before the servers do (5 s is usual), so
 // that no request meets a connection that is just being closed.
@@ -138,9 +138,9 @@ type Reply struct {
 }
 
 // Send sends one body to the API's path and reads the answer whole, within the
-// request timeout. Every failure is in the Reply.
-func (c *Client) Send(ctx context.Context, body []byte) Reply {
-	return c.exchange(ctx, http.MethodPost, c.path(c.apiPath()), body)
+// request timeout and up to a limit in bytes. Every failure is in the Reply.
+func (c *Client) Send(ctx context.Context, body []byte, limit int64) Reply {
+	return c.exchange(ctx, http.MethodPost, c.path(c.apiPath()), body, limit)
 }
 
 func (c *Client) apiPath() string {
@@ -150,7 +150,7 @@ func (c *Client) apiPath() string {
 	return "/v1/embeddings"
 }
 
-func (c *Client) exchange(ctx context.Context, method, address string, body []byte) (r Reply) {
+func (c *Client) exchange(ctx context.Context, method, address string, body []byte, limit int64) (r Reply) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	r.Stage = record.StageConnect
@@ -175,22 +175,22 @@ func (c *Client) exchange(ctx context.Context, method, address string, body []by
 	}
 	r.FirstByte = time.Now()
 	r.Status, r.Header, r.Stage = resp.StatusCode, resp.Header, record.StageBody
-	r.Body, r.Err = readAll(resp)
+	r.Body, r.Err = readAll(resp, limit)
 	r.Done = time.Now()
 	return r
 }
 
 var errTooLarge = errors.New("the answer is larger than rung reads")
 
-func readAll(resp *http.Response) ([]byte, error) {
+func readAll(resp *http.Response, limit int64) ([]byte, error) {
 	defer resp.Body.Close() //nolint:errcheck // read to its end or given up; nothing is left to lose
 	var buf bytes.Buffer
-	if n := resp.ContentLength; n > 0 && n < maxAnswer {
+	if n := resp.ContentLength; n > 0 && n <= limit {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
-	n, err := buf.ReadFrom(io.LimitReader(resp.Body, maxAnswer+1))
-	if n > maxAnswer {
-		return buf.Bytes(), errTooLarge
+	n, err := buf.ReadFrom(io.LimitReader(resp.Body, limit+1))
+	if n > limit {
+		return buf.Bytes()[:min(n, errorBytes)], errTooLarge
 	}
 	return buf.Bytes(), err
 }
@@ -201,7 +201,7 @@ func (c *Client) get(ctx context.Context, path string, out any) (Reply, error) {
 }
 
 func (c *Client) page(ctx context.Context, method, path string, body []byte, out any) (Reply, error) {
-	r := c.exchange(ctx, method, c.path(path), body)
+	r := c.exchange(ctx, method, c.path(path), body, maxPage)
 	switch {
 	case r.Err != nil:
 		return r, r.Err

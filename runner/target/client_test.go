@@ -61,15 +61,15 @@ func TestSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Send(t.Context(), b)
+	c.Send(t.Context(), b, maxPage)
 	if got.Get("Authorization") != "Bearer "+key || !strings.Contains(body, `"user":"s3cret-user"`) {
 		t.Errorf("not sent: %v %s", got, body)
 	}
 	_, err = c.Discover(t.Context())
-	shown := fmt.Sprintf("%v %s %+v", err, c.Shown(), c.Read(c.Send(t.Context(), b), Want{}))
+	shown := fmt.Sprintf("%v %s %+v", err, c.Shown(), c.Read(c.Send(t.Context(), b, maxPage), Want{}))
 	s.Close()
 	_, err = c.Discover(t.Context())
-	shown += fmt.Sprintf("%v %+v", err, c.Read(c.Send(t.Context(), b), Want{}))
+	shown += fmt.Sprintf("%v %+v", err, c.Read(c.Send(t.Context(), b, maxPage), Want{}))
 	if strings.Contains(shown, "s3cret") || strings.Contains(shown, s.URL) {
 		t.Errorf("a secret shows: %s", shown)
 	}
@@ -89,8 +89,8 @@ func TestNoHiddenRetry(t *testing.T) {
 	}))
 	defer s.Close()
 	c := client(t, plan.OpenAIEmbeddings, s.URL)
-	c.Send(t.Context(), []byte("{}"))
-	r := c.Send(t.Context(), []byte("{}"))
+	c.Send(t.Context(), []byte("{}"), maxPage)
+	r := c.Send(t.Context(), []byte("{}"), maxPage)
 	if a := c.Read(r, Want{Inputs: 1}); a.Outcome != record.Reset || !r.Reused || r.Stage != record.StageFirstByte {
 		t.Errorf("outcome %s, reused %t, stage %s", a.Outcome, r.Reused, r.Stage)
 	}
@@ -105,7 +105,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	s := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
 	defer s.Close()
 	c := client(t, plan.OpenAIEmbeddings, s.URL)
-	if a := c.Read(c.Send(t.Context(), []byte("{}")), Want{Inputs: 1}); a.Outcome != record.ClientError || !strings.Contains(a.Error, other.URL) {
+	if a := c.Read(c.Send(t.Context(), []byte("{}"), maxPage), Want{Inputs: 1}); a.Outcome != record.ClientError || !strings.Contains(a.Error, other.URL) {
 		t.Errorf("outcome %s: %s", a.Outcome, a.Error)
 	}
 }
@@ -146,7 +146,7 @@ func TestTimeoutStages(t *testing.T) {
 	for path, stage := range map[string]record.Stage{"": record.StageFirstByte, "/body": record.StageBody} {
 		c := client(t, plan.OpenAIEmbeddings, s.URL+path)
 		c.timeout = 50 * time.Millisecond
-		r := c.Send(t.Context(), []byte("{}"))
+		r := c.Send(t.Context(), []byte("{}"), maxPage)
 		if a := c.Read(r, Want{Inputs: 1}); a.Outcome != record.Timeout || r.Stage != stage {
 			t.Errorf("%q: outcome %s, stage %s, want %s (%s)", path, a.Outcome, r.Stage, stage, a.Error)
 		}
@@ -228,7 +228,7 @@ func TestCancelled(t *testing.T) {
 	c := client(t, plan.OpenAIEmbeddings, s.URL)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if a := c.Read(c.Send(ctx, []byte("{}")), Want{Inputs: 1}); a.Outcome != record.Cancelled {
+	if a := c.Read(c.Send(ctx, []byte("{}"), maxPage), Want{Inputs: 1}); a.Outcome != record.Cancelled {
 		t.Errorf("outcome %s", a.Outcome)
 	}
 }

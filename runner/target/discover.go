@@ -94,7 +94,7 @@ func (c *Client) discoveryError(r Reply, err error) error {
 
 // Ping is nil where the server answers anything at all.
 func (c *Client) Ping(ctx context.Context) error {
-	return c.exchange(ctx, http.MethodGet, c.path("/v1/models"), nil).Err
+	return c.exchange(ctx, http.MethodGet, c.path("/v1/models"), nil, maxPage).Err
 }
 
 func (c *Client) version(ctx context.Context) string {

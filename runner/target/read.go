@@ -44,7 +44,7 @@ func (c *Client) Read(r Reply, want Want) Answer {
 	if r.Status != http.StatusOK {
 		said := Excerpt(r.Body, errorBytes)
 		if r.Status/100 == 3 {
-			said = Excerpt(fmt.Appendf(nil, "redirected to %q, which is not followed; set target.url to the server itself. %s", r.Header.Get("Location"), said), errorBytes)
+			said = Excerpt(fmt.Appendf(nil, "redirected to %q, which is not followed: set target.url to the server itself", r.Header.Get("Location")), errorBytes)
 		}
 		return Answer{Outcome: classifyStatus(r.Status, r.Body), Error: said, RetryAfterS: retryAfter(r.Header, r.Done)}
 	}

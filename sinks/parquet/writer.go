@@ -73,13 +73,15 @@ func (w *Writer) Write(it record.Item) error {
 	}
 }
 
-// settle writes all that is held once a rung or a phase is over: from then on a
+// settle writes all that is held once a rung, a ladder or a phase is over: from then on a
 // crash takes nothing of it.
 func (w *Writer) settle(kind record.EventKind) error {
-	if kind != record.RungEnd && kind != record.PhaseEnd {
+	switch kind {
+	case record.RungEnd, record.PhaseEnd, record.LadderEnd:
+		return w.Close()
+	default:
 		return nil
 	}
-	return w.Close()
 }
 
 // Close writes what is still held. A table that fails keeps none of the others
