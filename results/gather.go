@@ -99,16 +99,11 @@ func (v visits) latencies() []float64 {
 // tally counts what became of the requests, as the runner does when it looks for
 // the edge: all attempts, without what was cancelled.
 func (v visits) tally() plan.Tally {
-	t := plan.Tally{ByName: map[string]int{}}
+	var t plan.Tally
 	for _, a := range v {
 		for _, r := range a.rows {
-			if r.Outcome == record.Cancelled {
-				continue
-			}
-			t.Total++
-			if r.Outcome.ServerFailure() {
-				t.Failures++
-				t.ByName[string(r.Outcome)]++
+			if r.Outcome != record.Cancelled {
+				t.Add(string(r.Outcome), r.Outcome.ServerFailure())
 			}
 		}
 	}

@@ -131,18 +131,9 @@ func (r *run) stillThere(place record.Place) error {
 
 // count adds rows to a rung's tally, over all passes: the report pools them too.
 func (w *walk) count(i int, rows []record.Request) {
-	t := &w.tallies[i]
-	if t.ByName == nil {
-		t.ByName = map[string]int{}
-	}
 	for _, row := range rows {
-		if row.Outcome == record.Cancelled {
-			continue
-		}
-		t.Total++
-		if row.Outcome.ServerFailure() {
-			t.Failures++
-			t.ByName[string(row.Outcome)]++
+		if row.Outcome != record.Cancelled {
+			w.tallies[i].Add(string(row.Outcome), row.Outcome.ServerFailure())
 		}
 	}
 }

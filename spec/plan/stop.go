@@ -36,3 +36,17 @@ func (s Stop) Edge(t Tally) string {
 
 // TripsAtOnce says whether an outcome stops the sending by itself.
 func (s Stop) TripsAtOnce(outcome string) bool { return slices.Contains(s.Outcomes, outcome) }
+
+// Add counts one request that was not cancelled. failed says that the server failed
+// it. The runner and the report count by this alone, so that they find the same edge.
+func (t *Tally) Add(outcome string, failed bool) {
+	t.Total++
+	if !failed {
+		return
+	}
+	t.Failures++
+	if t.ByName == nil {
+		t.ByName = map[string]int{}
+	}
+	t.ByName[outcome]++
+}
