@@ -2,8 +2,9 @@ package target
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"rung/sinks/record"
 )
 
 // Excerpt is at most n bytes of untrusted text: valid UTF-8, on one line, without
@@ -18,14 +19,5 @@ func Excerpt(b []byte, n int) string {
 			b = b[:len(b)-1]
 		}
 	}
-	clean := strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(string(b), "\uFFFD"))
-	return strings.TrimSpace(clean)
+	return strings.TrimSpace(record.OneLine(strings.ToValidUTF8(string(b), "\uFFFD")))
 }

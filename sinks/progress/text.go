@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"rung/sinks/record"
 )
 
 // dot stands between the parts of a line.
@@ -18,13 +20,12 @@ func (s *Sink) dot() string {
 // direction-changing characters, whoever said it, and in ASCII where the locale
 // has no more.
 func (s *Sink) plain(text string) string {
+	text = record.OneLine(text)
+	if s.o.UTF8 {
+		return text
+	}
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
-			return -1
-		case r > unicode.MaxASCII && !s.o.UTF8:
+		if r > unicode.MaxASCII {
 			return '?'
 		}
 		return r
