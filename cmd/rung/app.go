@@ -78,7 +78,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		err = fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintf(a.stderr, "rung: %s\n", text) //nolint:errcheck // there is no other place to say it
+		a.say("rung: %s", text)
 	}
 	return status
 }
@@ -117,6 +117,12 @@ func (a *app) utf8() bool {
 		}
 	}
 	return false
+}
+
+// say tells the user something beside the result. There is no other place to say
+// that it could not be said.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintf(a.stderr, format+"\n", args...) //nolint:errcheck // see above
 }
 
 // color says whether colours may be written to a terminal.

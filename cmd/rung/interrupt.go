@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 )
 
 // stopper is a context that its owner can end.
@@ -25,7 +24,7 @@ func (a *app) interruptible(ctx context.Context) (drain, abort *stopper, stop fu
 				return
 			}
 			if n == 0 {
-				fmt.Fprintln(a.stderr, "\ninterrupted: waiting for what is in flight; once more gives that up") //nolint:errcheck // best effort
+				a.say("\ninterrupted: waiting for what is in flight; once more gives that up")
 				drain.cancel()
 				continue
 			}

@@ -44,7 +44,7 @@ func (a *app) reportRun(path string, asJSON bool) error {
 	}
 	dir := dirs[len(dirs)-1]
 	if len(dirs) > 1 {
-		fmt.Fprintf(a.stderr, "%d runs in %s; this is the latest, %s\n", len(dirs), path, filepath.Base(dir)) //nolint:errcheck // best effort
+		a.say("%d runs in %s; this is the latest, %s", len(dirs), path, filepath.Base(dir))
 	}
 	run, err := results.Open(dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *app) reportRun(path string, asJSON bool) error {
 		// The report was printed; a folder that can't be written takes nothing from it.
 		return failed(fmt.Errorf("the report can't be kept beside the run: %w", err))
 	}
-	fmt.Fprintf(a.stderr, "\nthe same as a page: %s\n", page) //nolint:errcheck // best effort
+	a.say("\nthe same as a page: %s", page)
 	return nil
 }
 

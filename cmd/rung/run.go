@@ -73,7 +73,7 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, out string)
 		defer j.sampler.Close() //nolint:errcheck // the samples are written; nothing depends on how the library ends
 	}
 	if !j.simulated {
-		fmt.Fprintf(j.stderr, "asking the server for its model and one answer of %s\n", j.plan.Target.API) //nolint:errcheck // best effort
+		j.say("asking the server for its model and one answer of %s", j.plan.Target.API)
 	}
 	j.prepared, err = runner.Prepare(drain, runner.Config{Plan: j.plan, Cell: j.plan.Cells[0], Secrets: j.secrets(), Texts: res.Texts, Sampler: j.sampler})
 	if err != nil {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"rung/runner/sim"
@@ -51,7 +49,7 @@ func (a *app) serveSimulator(cmd *cobra.Command, listen string, cfg sim.Config) 
 	if err != nil {
 		return failed(err)
 	}
-	fmt.Fprintf(a.stderr, "simulated server at %s, model %q; interrupt to end it\n", server.URL(), cfg.Model) //nolint:errcheck // best effort
+	a.say("simulated server at %s, model %q; interrupt to end it", server.URL(), cfg.Model)
 	<-drain.Done()
 	return failed(server.Close()) // an interrupt is how it is meant to end
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"rung/runner"
@@ -67,7 +66,7 @@ func (j *job) openSampler() error {
 		case g.Declared || !errors.Is(err, gpu.ErrUnavailable):
 			return failed(err)
 		}
-		fmt.Fprintf(j.stderr, "warning: no GPU is sampled: %v\n", err) //nolint:errcheck // best effort
+		j.say("warning: no GPU is sampled: %v", err)
 		j.gpu = record.GPUInfo{Source: "none", Reason: err.Error()}
 		return nil
 	case "simulator":
