@@ -120,9 +120,6 @@ func cutText(text string) string {
 
 // confirmIDs sends one request of ids. false means that the server takes none.
 func (p *Prepared) confirmIDs(ctx context.Context, pr plan.Prompt, shape plan.Shape, ids *prompt.IDs) (bool, error) {
-	if n := ids.Least(); shape.InputTokens < n {
-		return false, fmt.Errorf("a prompt of %d tokens is too short: with the model's special tokens the least is %d", shape.InputTokens, n)
-	}
 	body, err := (&material{ids: ids}).body(ctx, p.client, shape, p.probeDraw(pr))
 	if err != nil {
 		return false, err
@@ -147,9 +144,6 @@ func (p *Prepared) confirmIDs(ctx context.Context, pr plan.Prompt, shape plan.Sh
 func (p *Prepared) confirmText(ctx context.Context, pr plan.Prompt, shape plan.Shape, d target.Dialect, m *material) (*material, error) {
 	if err := p.setCounter(ctx, pr, shape, d, m); err != nil {
 		return nil, err
-	}
-	if n := m.texts.Least(); shape.InputTokens < n {
-		return nil, fmt.Errorf("a prompt of %d tokens is too short: with what the server adds the least is %d", shape.InputTokens, n)
 	}
 	p.server.InputForm, p.server.TemplateExtra = "text", m.texts.Overhead
 	for range 2 {

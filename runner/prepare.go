@@ -32,7 +32,7 @@ type Prepared struct {
 	clock     clock
 	materials map[string]*material // by prompt name
 	server    record.Server
-	warnings  []string
+	warnings  []string // what a reader of the results should know and no figure shows
 	probes    []record.Request
 	untouched []record.Sample // of the card before the first request
 	dims      *dimension
@@ -44,9 +44,6 @@ type Prepared struct {
 
 // Server is what the target said of itself.
 func (p *Prepared) Server() record.Server { return p.server }
-
-// Warnings are what a reader of the results should know and no figure shows.
-func (p *Prepared) Warnings() []string { return p.warnings }
 
 // Began is when the run's clock started.
 func (p *Prepared) Began() time.Time { return p.clock.start }

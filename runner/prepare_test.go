@@ -87,7 +87,7 @@ func TestForms(t *testing.T) {
 				if s := p.Server(); s.InputForm != tt.form || s.Tokeniser != tt.tokeniser || s.TemplateExtra != tt.extra {
 					t.Errorf("%+v", s)
 				}
-				if w := strings.Join(p.Warnings(), "\n"); tt.warns == "" && w != "" || !strings.Contains(w, tt.warns) {
+				if w := strings.Join(p.warnings, "\n"); tt.warns == "" && w != "" || !strings.Contains(w, tt.warns) {
 					t.Errorf("warnings: %s", w)
 				}
 				if _, err := p.Run(t.Context(), t.Context(), out.put); err != nil {
@@ -141,7 +141,7 @@ func TestChatForms(t *testing.T) {
 				if got := p.Server().TemplateExtra; got != 11 {
 					t.Errorf("the template adds %d", got)
 				}
-				if w := p.Warnings(); tt.warns == "" && len(w) > 0 || tt.warns != "" && (len(w) != 1 || !strings.Contains(w[0], tt.warns)) {
+				if w := p.warnings; tt.warns == "" && len(w) > 0 || tt.warns != "" && (len(w) != 1 || !strings.Contains(w[0], tt.warns)) {
 					t.Errorf("warnings: %q", w)
 				}
 				if _, err := p.Run(t.Context(), t.Context(), out.put); err != nil {
@@ -258,7 +258,7 @@ func TestPrepareWarnings(t *testing.T) {
 				f := newFake(t)
 				tt.set(f)
 				p, out := prepare(t, config(f.net, batchLadder("batch", 1, 1, 1, 1))), &tape{}
-				if w := p.Warnings(); len(w) != 1 || !strings.Contains(w[0], tt.want) {
+				if w := p.warnings; len(w) != 1 || !strings.Contains(w[0], tt.want) {
 					t.Errorf("%q", w)
 				}
 				if _, err := p.Run(t.Context(), t.Context(), out.put); err != nil {

@@ -27,12 +27,11 @@ type result struct {
 }
 
 // sent is one reply on its way from who sends to who reads. answer is set where
-// it had to be read at once.
+// it had to be read at once; then whether it stops the sending was asked too.
 type sent struct {
 	index  int
 	reply  target.Reply
 	answer *target.Answer
-	judged bool // whether it stops the sending was asked already
 }
 
 // closedLoop sends the calls with shape.InFlight of them in flight until all are
@@ -60,12 +59,13 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 	for range max(1, runtime.GOMAXPROCS(0)/2) {
 		readers.Go(func() {
 			for s := range replies {
-				if s.answer == nil {
+				judged := s.answer != nil
+				if !judged {
 					a := r.read(s.reply, want)
 					s.answer = &a
 				}
 				row := r.row(place, s.index, shape, calls[s.index], s.reply, *s.answer)
-				if !s.judged {
+				if !judged {
 					judge(row.Outcome)
 				}
 				rows[s.index] = &row
@@ -87,7 +87,7 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 				s := sent{index: i, reply: r.client.Send(r.abort, calls[i].body, limit)}
 				if looksFailed(s.reply) {
 					a := r.read(s.reply, want)
-					s.answer, s.judged = &a, true
+					s.answer = &a
 					judge(a.Outcome)
 				}
 				replies <- s

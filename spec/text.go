@@ -70,11 +70,11 @@ func (l *loader) readText(name string) ([]byte, string) {
 	var err error
 	if l.opts.ReadFile != nil {
 		b, err = l.opts.ReadFile(filepath.Join(dir, local))
-		if err == nil && len(b) > maxText {
-			err = errTooLarge
-		}
 	} else {
 		b, err = readWithin(dir, local)
+	}
+	if err == nil && len(b) > maxText {
+		err = errTooLarge
 	}
 	switch {
 	case err == nil:
@@ -118,12 +118,5 @@ func readBounded(open func(string) (*os.File, error), name string, most int64) (
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(b)) > most && most == maxText {
-		return nil, errTooLarge
-	}
-	return b, nil
+	return io.ReadAll(io.LimitReader(f, most+1))
 }
