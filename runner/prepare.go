@@ -55,7 +55,7 @@ func (p *Prepared) Close() { p.client.Close() }
 // written yet, so its errors (unreachable, wrong model, refused key, no prompt of
 // that length) leave nothing behind.
 func Prepare(ctx context.Context, cfg Config) (*Prepared, error) {
-	client, err := target.New(cfg.Plan.Target, cfg.Secrets, widest(cfg.Cell))
+	client, err := target.New(cfg.Plan.Target, cfg.Cell.Body, cfg.Secrets, widest(cfg.Cell))
 	if err != nil {
 		return nil, err
 	}

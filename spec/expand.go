@@ -15,13 +15,13 @@ func (e experiment) expand() plan.Plan {
 		Analysis:    e.analysis,
 	}
 	b := e.baseline.Baseline
-	cell := plan.Cell{Baseline: &b}
+	cell := plan.Cell{Baseline: &b, Body: e.target.body}
 	for _, d := range e.ladders {
 		cell.Ladders = append(cell.Ladders, d.Ladder)
 	}
 	p.Cells = []plan.Cell{cell}
 	p.SpecHash = specHash(p, e.target.secretBody)
-	p.WorkloadHash = workloadHash(p)
+	p.WorkloadHash = workloadHashes(p)
 	p.GPU = e.gpu
 	return p
 }

@@ -3,6 +3,8 @@ package spec
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
+	"strings"
 
 	"rung/spec/plan"
 )
@@ -36,13 +38,33 @@ func specHash(p plan.Plan, sensitiveBody []string) string {
 	return canonical{Kind: "spec", Format: hashFormat, Plan: bare(p), SensitiveBody: sensitiveBody}.sum()
 }
 
-// workloadHash is over what is asked of a server and how the answers are judged.
-// Beside what specHash leaves out it leaves out the target, the simulator, the GPU
-// and the experiment's name: two servers measured by the same work have the same
-// one.
-func workloadHash(p plan.Plan) string {
+// workloadHashes gives each cell its own hash, and returns that of the whole: the
+// one that all cells have, or else a hash over theirs.
+func workloadHashes(p plan.Plan) string {
+	same := true
+	all := make([]string, len(p.Cells))
+	for i := range p.Cells {
+		all[i] = workloadHash(p, p.Cells[i])
+		p.Cells[i].WorkloadHash = all[i]
+		same = same && all[i] == all[0]
+	}
+	if same {
+		return all[0]
+	}
+	sum := sha256.Sum256([]byte(strings.Join(all, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// workloadHash is over what one cell asks of a server and how the answers are
+// judged. Beside what specHash leaves out it leaves out the target, the server, the
+// simulator, where telemetry comes from and the experiment's name: two servers
+// measured by the same work have the same one.
+func workloadHash(p plan.Plan, c plan.Cell) string {
+	c.Index, c.Name, c.Values, c.Body, c.Server = 0, "", nil, nil, nil
+	p.Cells = []plan.Cell{c}
 	p = bare(p)
-	p.Experiment, p.Target, p.Simulator, p.GPU = "", plan.Target{}, nil, plan.GPU{}
+	p.Experiment, p.Target, p.Simulator, p.GPU, p.Metrics = "", plan.Target{}, nil, plan.GPU{}, nil
+	p.Rollback, p.Configs = nil, nil
 	return canonical{Kind: "workload", Format: hashFormat, Plan: p}.sum()
 }
 
@@ -54,6 +76,7 @@ func bare(p plan.Plan) plan.Plan {
 	}
 	cells := make([]plan.Cell, len(p.Cells))
 	for i, c := range p.Cells {
+		c.WorkloadHash = ""
 		if c.Baseline != nil {
 			b := *c.Baseline
 			b.Prompt.TextFile = ""
@@ -65,6 +88,15 @@ func bare(p plan.Plan) plan.Plan {
 			ladders[j] = d
 		}
 		c.Ladders = ladders
+		c.Retests = slices.Clone(c.Retests)
+		for j := range c.Retests {
+			c.Retests[j].Prompt.TextFile = ""
+		}
+		if c.Confirm != nil {
+			check := *c.Confirm
+			check.Prompt.TextFile = ""
+			c.Confirm = &check
+		}
 		cells[i] = c
 	}
 	p.Cells = cells

@@ -166,7 +166,7 @@ func TestSecretsReachTheTarget(t *testing.T) {
 	if got := res.Secrets.Body["k"].Reveal(); got != `{"v":"`+secret+`"}` {
 		t.Errorf("body: %q", got)
 	}
-	if got := string(res.Plan.Target.Body); got != `{"open":1}` {
+	if got := string(res.Plan.Cells[0].Body); got != `{"open":1}` {
 		t.Errorf("open body: %s", got)
 	}
 	if res.Variables["token"] != masked {

@@ -22,6 +22,7 @@ type target struct {
 	api        plan.API // "" where it is wrong
 	hasURL     bool
 	secrets    plan.Secrets
+	body       json.RawMessage
 	secretBody []string // keys of body with sensitive values, in order
 }
 
@@ -212,7 +213,7 @@ func (l *loader) targetBody(f *fields, t *target) {
 		l.bodyValue(f.rng("body"), t, open, key, values[key])
 	}
 	if len(open) > 0 {
-		t.Body = mustJSON(open)
+		t.body = mustJSON(open)
 	}
 }
 

@@ -39,10 +39,11 @@ type Client struct {
 	http    *http.Client
 }
 
-// New makes a client for at most inFlight requests at a time. The target's URL
+// New makes a client for at most inFlight requests at a time; body, a JSON object or
+// nothing, is merged into each request's. The target's URL
 // must be set, in the plan or among the secrets. Errors name the URL unless it is
 // sensitive.
-func New(t plan.Target, secrets plan.Secrets, inFlight int) (*Client, error) {
+func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int) (*Client, error) {
 	raw, shown := t.URL, t.URL
 	if secrets.URL != nil {
 		raw, shown = secrets.URL.Reveal(), secrets.URL.String()
@@ -62,8 +63,8 @@ func New(t plan.Target, secrets plan.Secrets, inFlight int) (*Client, error) {
 		}
 		c.headers.Set(h.Name, value)
 	}
-	if len(t.Body) > 0 {
-		if err := json.Unmarshal(t.Body, &c.extra); err != nil {
+	if len(body) > 0 {
+		if err := json.Unmarshal(body, &c.extra); err != nil {
 			return nil, fmt.Errorf("target.body is no JSON object: %w", err)
 		}
 	}

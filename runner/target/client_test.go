@@ -34,7 +34,7 @@ func TestPath(t *testing.T) {
 
 func TestNewRefusesAddress(t *testing.T) {
 	for _, url := range []string{"", "127.0.0.1:8000", "ftp://h", "http://"} {
-		if _, err := New(plan.Target{URL: url}, plan.Secrets{}, 1); err == nil || !strings.Contains(err.Error(), "target.url") {
+		if _, err := New(plan.Target{URL: url}, nil, plan.Secrets{}, 1); err == nil || !strings.Contains(err.Error(), "target.url") {
 			t.Errorf("%q: %v", url, err)
 		}
 	}

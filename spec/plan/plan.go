@@ -23,22 +23,31 @@ type API string
 
 // The dialects.
 const (
-	OpenAIEmbeddings API = "openai-embeddings"
-	OpenAIChat       API = "openai-chat"
+	OpenAIEmbeddings  API = "openai-embeddings"
+	OpenAIChat        API = "openai-chat"
+	OpenAICompletions API = "openai-completions"
+	TEIEmbed          API = "tei-embed"
+	Exec              API = "exec" // a program that reads a batch as a line of JSON and answers one
 )
+
+// Generates says that the API gives tokens one after another, not vectors.
+func (a API) Generates() bool { return a == OpenAIChat || a == OpenAICompletions }
 
 // Axis names the variable that a ladder raises.
 type Axis string
 
 // The axes.
 const (
-	AxisBatch       Axis = "batch"
-	AxisInputTokens Axis = "input_tokens"
-	AxisConcurrency Axis = "concurrency"
+	AxisBatch        Axis = "batch"
+	AxisInputTokens  Axis = "input_tokens"
+	AxisOutputTokens Axis = "output_tokens"
+	AxisConcurrency  Axis = "concurrency"
+	AxisRate         Axis = "rate"
 )
 
-// HasKnee says whether the knee rule means anything on the axis: along
-// input_tokens each rung is different work, so there are only edge and slope.
+// HasKnee says whether the knee rule means anything on the axis: along the lengths
+// each rung is different work, so there are only edge and slope, and along rate
+// there is a capacity.
 func (a Axis) HasKnee() bool { return a == AxisBatch || a == AxisConcurrency }
 
 // Plan is one evaluated experiment: the order of everything that a run sends.
@@ -48,12 +57,16 @@ type Plan struct {
 	Description  string     `json:"description,omitempty"`
 	Seed         int64      `json:"seed"`
 	SpecHash     string     `json:"spec_hash"`     // SHA-256, hex, of the evaluated experiment
-	WorkloadHash string     `json:"workload_hash"` // the same without target and simulator
+	WorkloadHash string     `json:"workload_hash"` // that of the cells, where they have one; else over theirs
 	Target       Target     `json:"target"`
 	Simulator    *Simulator `json:"simulator,omitempty"` // nil where the spec declares none
 	GPU          GPU        `json:"gpu"`
+	Metrics      *Metrics   `json:"metrics,omitempty"` // nil: the server's own metrics are not read
 	Analysis     Analysis   `json:"analysis"`
-	Cells        []Cell     `json:"cells"` // at least one
+	SLO          *SLO       `json:"slo,omitempty"`
+	Rollback     *Rollback  `json:"rollback,omitempty"`
+	Configs      []string   `json:"configs,omitempty"` // forms of configuration that the report writes: vllm, tei, sglang, yaml
+	Cells        []Cell     `json:"cells"`             // at least one
 }
 
 // Simulated says that a run of the plan starts the built-in simulated server
@@ -72,13 +85,14 @@ func (p Plan) Digest() string {
 
 // Target is the server under test, without its secrets (see Secrets).
 type Target struct {
-	API     API             `json:"api"`
-	URL     string          `json:"url,omitempty"` // empty where it is sensitive or left out
-	HasURL  bool            `json:"has_url"`       // a url was given, sensitive or not
-	Model   string          `json:"model"`
-	Headers []Header        `json:"headers,omitempty"` // in order of name
-	Body    json.RawMessage `json:"body,omitempty"`    // a JSON object merged into each request's body
-	Timeout Timeout         `json:"timeout"`
+	API     API      `json:"api"`
+	URL     string   `json:"url,omitempty"` // empty where it is sensitive or left out
+	HasURL  bool     `json:"has_url"`       // a url was given, sensitive or not
+	Model   string   `json:"model"`
+	Headers []Header `json:"headers,omitempty"` // in order of name
+	Command []string `json:"command,omitempty"` // exec: the program and its arguments
+	Proxy   string   `json:"proxy,omitempty"`   // the only proxy that a run uses; none from the environment
+	Timeout Timeout  `json:"timeout"`
 }
 
 // Header is one header of every request; a sensitive one has no value here.
@@ -90,40 +104,134 @@ type Header struct {
 
 // Timeout bounds one request.
 type Timeout struct {
-	Connect Duration `json:"connect"` // to an open connection
-	Request Duration `json:"request"` // from the send to the last byte
+	Connect      Duration `json:"connect"`       // to an open connection
+	Request      Duration `json:"request"`       // from the send to the last byte
+	FirstByte    Duration `json:"first_byte"`    // streams: from the send to the first byte
+	BetweenBytes Duration `json:"between_bytes"` // streams: from one byte to the next
 }
 
 // GPU says where the samples of the accelerator come from.
 type GPU struct {
-	Source   string   `json:"source"`   // nvml, simulator, none
+	Source   string   `json:"source"`   // nvml, dcgm, nvidia-smi, file, simulator, none
 	Declared bool     `json:"declared"` // the spec names it: then its failure is an error, not a warning
 	Devices  []string `json:"devices,omitempty"`
 	Interval Duration `json:"interval"`
+	URL      string   `json:"url,omitempty"`     // dcgm: the exporter's page
+	Path     string   `json:"path,omitempty"`    // file: the samples, recorded elsewhere
+	Command  []string `json:"command,omitempty"` // nvidia-smi: the program and its first arguments
+}
+
+// Metrics says where the server's own Prometheus page is.
+type Metrics struct {
+	Path     string   `json:"path"`          // at the target's address
+	URL      string   `json:"url,omitempty"` // in place of Path, where the page has another address
+	Interval Duration `json:"interval"`
+}
+
+// SLO is what a request must meet to count as goodput; 0 leaves a part out.
+type SLO struct {
+	Latency Duration `json:"latency,omitempty"`
+	TTFT    Duration `json:"ttft,omitempty"`
+	TPOT    Duration `json:"tpot,omitempty"`
+}
+
+// Rollback is what rung gate holds a later run against.
+type Rollback struct {
+	Outcomes     []string `json:"outcomes,omitempty"`
+	P95          Duration `json:"p95,omitempty"`           // 0: none
+	TimeoutRatio *float64 `json:"timeout_ratio,omitempty"` // of the measured requests
+	CapShare     *float64 `json:"cap_share,omitempty"`     // of the samples in which the server's batch is at its cap
 }
 
 // Cell is one combination of the matrix; a spec without a matrix has one.
 type Cell struct {
-	Index    int       `json:"index"`
-	Name     string    `json:"name,omitempty"` // empty without a matrix
-	Baseline *Baseline `json:"baseline,omitempty"`
-	Ladders  []Ladder  `json:"ladders"`
+	Index    int             `json:"index"`
+	Name     string          `json:"name,omitempty"` // "max_num_seqs=8,dtype=half"; empty without a matrix
+	Values   []Setting       `json:"values,omitempty"`
+	Body     json.RawMessage `json:"body,omitempty"`   // target.body: a JSON object merged into each request's body
+	Server   *Server         `json:"server,omitempty"` // nil: the server is attached and its log is not read
+	Baseline *Baseline       `json:"baseline,omitempty"`
+	Ladders  []Ladder        `json:"ladders"`
+	Retests  []Retest        `json:"retests,omitempty"`
+	Confirm  *Check          `json:"confirm,omitempty"`
+
+	WorkloadHash string `json:"workload_hash"` // SHA-256, hex, of what is asked and how it is judged
 }
 
-// Prompt says what the text of a request is. Its length is in Shape.
+// Setting is one value of the matrix.
+type Setting struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"` // a string, a number or a bool
+}
+
+// Restart says when a server that rung started is started again.
+type Restart string
+
+// The times of a restart. After a crash there is one whatever is said.
+const (
+	RestartLadder Restart = "ladder" // before each ladder: a growing allocator gives nothing back
+	RestartCell   Restart = "cell"   // before each cell
+	RestartNever  Restart = "never"  // once, for the run
+)
+
+// Server is a server that rung starts, or where Command is empty the log of one
+// that is attached.
+type Server struct {
+	Command []string `json:"command,omitempty"`
+	Env     []Header `json:"env,omitempty"` // in order of name; a sensitive one has no value here
+	Dir     string   `json:"dir,omitempty"` // as written in the spec
+	Restart Restart  `json:"restart,omitempty"`
+	Ready   Ready    `json:"ready"`
+	Grace   Duration `json:"grace"`         // between the request to end and the kill
+	Log     string   `json:"log,omitempty"` // of an attached server: the file's path
+}
+
+// Ready says when a started server is ready: as soon as it answers a request, and
+// before that what is named here, where it is.
+type Ready struct {
+	Path    string   `json:"path,omitempty"` // a page that answers 200
+	Port    int      `json:"port,omitempty"` // that takes a connection
+	Log     string   `json:"log,omitempty"`  // a regular expression (RE2) that a line of its output matches
+	Timeout Duration `json:"timeout"`
+}
+
+// Reuse says what two requests of a prompt have in common.
+type Reuse string
+
+// The kinds of reuse.
+const (
+	Unique Reuse = "unique" // no two share a first block
+	Same   Reuse = "same"   // all are one
+	Pool   Reuse = "pool"   // each is one of Prompt.Pool
+)
+
+// Prompt says what the text of a request is. Its length is in Shape, or in Mix.
 type Prompt struct {
-	Name     string `json:"name"`
-	TextFile string `json:"text_file,omitempty"` // as written in the spec
-	TextHash string `json:"text_hash,omitempty"` // SHA-256, hex, of the file's bytes
+	Name        string  `json:"name"`
+	Kind        string  `json:"kind,omitempty"`      // what the text is, for the report
+	TextFile    string  `json:"text_file,omitempty"` // as written in the spec
+	TextHash    string  `json:"text_hash,omitempty"` // SHA-256, hex, of the file's bytes
+	Mix         []Share `json:"mix,omitempty"`       // lengths, rising; then Shape.InputTokens is the longest
+	Reuse       Reuse   `json:"reuse"`
+	Pool        int     `json:"pool,omitempty"`  // distinct prompts, where Reuse is pool
+	Exact       bool    `json:"exact,omitempty"` // outputs are exactly as long as asked, where the server can
+	Temperature float64 `json:"temperature,omitempty"`
+	Stream      bool    `json:"stream,omitempty"`
+}
+
+// Share is one length of a mix.
+type Share struct {
+	Tokens int     `json:"tokens"`
+	Share  float64 `json:"share"` // all of a mix sum to 1
 }
 
 // Shape is all that the server can tell of a request's size, and how many of
 // its kind are in flight beside it.
 type Shape struct {
 	Batch        int `json:"batch"`                   // inputs in one request
-	InputTokens  int `json:"input_tokens"`            // tokens of each input, as the server counts them
+	InputTokens  int `json:"input_tokens"`            // tokens of each input, as the server counts them; of a mix the most
 	OutputTokens int `json:"output_tokens,omitempty"` // tokens asked of a generating model; 0 for embeddings
-	InFlight     int `json:"in_flight"`               // closed loop: requests in flight
+	InFlight     int `json:"in_flight"`               // closed loop: requests in flight; open loop: the most that may be
 }
 
 // Baseline is what comes before all ladders: silence, then single requests.
@@ -144,7 +252,37 @@ type Ladder struct {
 	Passes   []Pass   `json:"passes"`
 	Reruns   int      `json:"reruns"` // times that each refused round may be run again
 	Cooldown Duration `json:"cooldown"`
+	Settle   *Settle  `json:"settle,omitempty"`   // in place of Cooldown
+	Arrivals string   `json:"arrivals,omitempty"` // rate: poisson, constant
 	Stop     Stop     `json:"stop"`
+}
+
+// Settle is a cool-down that ends when the card is as it was in the baseline, or
+// after Timeout.
+type Settle struct {
+	Timeout     Duration `json:"timeout"`
+	Memory      float64  `json:"memory"`      // share of the total by which used memory may be off
+	Temperature float64  `json:"temperature"` // degrees Celsius
+	Clock       float64  `json:"clock"`       // share of the SM clock
+}
+
+// Retest sends a prompt at the candidate limit of a ladder.
+type Retest struct {
+	Ladder   string `json:"ladder"`
+	Prompt   Prompt `json:"prompt"`
+	Tokens   int    `json:"tokens"` // of each input; of a mix the most
+	Output   int    `json:"output,omitempty"`
+	Warmup   int    `json:"warmup"`
+	Requests int    `json:"requests"`
+}
+
+// Check sends requests at all limits at once.
+type Check struct {
+	Prompt   Prompt `json:"prompt"`
+	Tokens   int    `json:"tokens"` // of each input; of a mix the most
+	Output   int    `json:"output,omitempty"`
+	Warmup   int    `json:"warmup"`
+	Requests int    `json:"requests"`
 }
 
 // Rung is one step of a ladder.
@@ -154,7 +292,9 @@ type Rung struct {
 	Shape    Shape   `json:"shape"`
 	Warmup   int     `json:"warmup"`   // requests at the rung's own shape before its rounds, in each pass
 	Rounds   int     `json:"rounds"`   // in each pass
-	Requests int     `json:"requests"` // in each round
+	Requests int     `json:"requests"` // in each round; 0 where Duration says how long it is
+
+	Duration Duration `json:"duration,omitempty"` // of each round: no request is sent after it
 }
 
 // Pass is one walk along the ladder.
@@ -176,7 +316,7 @@ type Analysis struct {
 
 // Knee is the rule that picks the best rung, and its thresholds.
 type Knee struct {
-	Rule            string  `json:"rule"` // power, half_increment
+	Rule            string  `json:"rule"` // power, half_increment, gain_and_p95
 	Elasticity      float64 `json:"elasticity"`
 	Tie             float64 `json:"tie"`
 	P95Rise         float64 `json:"p95_rise"`

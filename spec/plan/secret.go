@@ -33,6 +33,7 @@ type Secrets struct {
 	URL     *Secret           // target.url where it is sensitive
 	Headers map[string]Secret // by header name
 	Body    map[string]Secret // by top-level key of target.body; each the value's JSON
+	Env     map[string]Secret // of the started server, by name
 }
 
 var _ json.Marshaler = Secrets{}

@@ -10,6 +10,12 @@ type Stop struct {
 	Outcomes      []string `json:"outcomes"`      // one of them is enough, at once
 	FailureRatio  float64  `json:"failure_ratio"` // more failures than this, from two on
 	ConfirmRounds int      `json:"confirm_rounds"`
+
+	// These two make an edge of the kind "slow", which is no failure. They are looked
+	// at from MinRequests completions on; nil leaves one out.
+	MinRequests     int      `json:"min_requests"`
+	P95OverBaseline *float64 `json:"p95_over_baseline,omitempty"` // P95 of the latency over the baseline's
+	ThroughputDrop  *float64 `json:"throughput_drop,omitempty"`   // share lost of the best rung's below
 }
 
 // Tally counts what became of a rung's measured requests.
