@@ -67,7 +67,7 @@ func (l *loader) prompts(api plan.API) []prompt {
 
 func (l *loader) prompt(f *fields, api plan.API) prompt {
 	p := prompt{rng: f.head(), where: f.rng("tokens")}
-	p.Name = f.label()
+	p.Name, p.Reuse = f.label(), plan.Unique
 	p.tokens = f.count("tokens", 0, 1, maxTokens)
 	p.output = f.count("output_tokens", 0, 1, maxOutputTokens)
 	if f.given("text_file") {

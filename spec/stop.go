@@ -21,6 +21,7 @@ func (l *loader) stop(f *fields) plan.Stop {
 		Outcomes:      f.texts("outcomes", []string{"oom", "cuda_error", "reset", "refused"}, 100),
 		FailureRatio:  f.real("failure_ratio", 0.01, 0, 1),
 		ConfirmRounds: f.count("confirm_rounds", 3, 0, 1_000),
+		MinRequests:   20,
 	}
 	var failures []string
 	for _, o := range record.Outcomes() {

@@ -53,7 +53,7 @@ func TestSecrets(t *testing.T) {
 	}))
 	url := plan.NewSecret(s.URL + path)
 	c, err := New(plan.Target{API: plan.OpenAIEmbeddings, Model: "m", Headers: []plan.Header{{Name: "Authorization", Sensitive: true}}, Timeout: plan.Timeout{Request: plan.Duration(time.Second)}},
-		plan.Secrets{URL: &url, Headers: map[string]plan.Secret{"Authorization": plan.NewSecret("Bearer " + key)}, Body: map[string]plan.Secret{"user": plan.NewSecret(`"s3cret-user"`)}}, 1)
+		nil, plan.Secrets{URL: &url, Headers: map[string]plan.Secret{"Authorization": plan.NewSecret("Bearer " + key)}, Body: map[string]plan.Secret{"user": plan.NewSecret(`"s3cret-user"`)}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
