@@ -252,7 +252,7 @@ func TestSimulatedGPU(t *testing.T) {
 
 func TestBaselineFollowsTheFirstLadder(t *testing.T) {
 	got := mustLoad(t, read(t, "testdata/valid/lengths.hcl"), Options{}).Plan.Cells[0].Baseline
-	want := &plan.Baseline{Idle: plan.Duration(10 * time.Second), Prompt: plan.Prompt{Name: "p"},
+	want := &plan.Baseline{Idle: plan.Duration(10 * time.Second), Prompt: plan.Prompt{Name: "p", Reuse: plan.Unique},
 		Shape: plan.Shape{Batch: 8, InputTokens: 128, InFlight: 1}, Warmup: 5, Requests: 60}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -234,7 +234,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestBodiesAreStable(t *testing.T) {
-	c, err := New(plan.Target{API: plan.OpenAIChat, URL: "http://h", Model: "m", Body: []byte(`{"zeta":1,"alpha":{"b":2,"a":[1]}}`)}, plan.Secrets{}, 1)
+	c, err := New(plan.Target{API: plan.OpenAIChat, URL: "http://h", Model: "m"}, []byte(`{"zeta":1,"alpha":{"b":2,"a":[1]}}`), plan.Secrets{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
