@@ -21,7 +21,7 @@ import (
 
 func client(t *testing.T, api plan.API, url string) *Client {
 	t.Helper()
-	c, err := New(plan.Target{API: api, URL: url, Model: "m", Timeout: plan.Timeout{Connect: plan.Duration(time.Second), Request: plan.Duration(2 * time.Second)}}, plan.Secrets{}, 4)
+	c, err := New(plan.Target{API: api, URL: url, Model: "m", Timeout: plan.Timeout{Connect: plan.Duration(time.Second), Request: plan.Duration(2 * time.Second)}}, nil, plan.Secrets{}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
