@@ -260,7 +260,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(200, `{"data":[{"index":0,"embedding":[0.1,-2e-3]}],"usage":{"prompt_tokens":8}}`)
 	f.Add(200, `{"choices":[{"finish_reason":"stop","message":{"content":"x"}}]}`)
 	f.Add(500, "CUDA out of memory")
-	embed, _ := New(plan.Target{API: plan.OpenAIEmbeddings, URL: "http://127.0.0.1:1"}, plan.Secrets{}, 1)
+	embed, _ := New(plan.Target{API: plan.OpenAIEmbeddings, URL: "http://127.0.0.1:1"}, nil, plan.Secrets{}, 1)
 	chat, _ := New(plan.Target{API: plan.OpenAIChat, URL: "http://127.0.0.1:1"}, plan.Secrets{}, 1)
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		for _, c := range []*Client{embed, chat} {
