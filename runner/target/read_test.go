@@ -261,7 +261,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(200, `{"choices":[{"finish_reason":"stop","message":{"content":"x"}}]}`)
 	f.Add(500, "CUDA out of memory")
 	embed, _ := New(plan.Target{API: plan.OpenAIEmbeddings, URL: "http://127.0.0.1:1"}, nil, plan.Secrets{}, 1)
-	chat, _ := New(plan.Target{API: plan.OpenAIChat, URL: "http://127.0.0.1:1"}, plan.Secrets{}, 1)
+	chat, _ := New(plan.Target{API: plan.OpenAIChat, URL: "http://127.0.0.1:1"}, nil, plan.Secrets{}, 1)
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		for _, c := range []*Client{embed, chat} {
 			a := c.Read(Reply{Status: status, Body: []byte(body)}, Want{Inputs: 1, InputTokens: 8})
