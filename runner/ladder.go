@@ -133,7 +133,7 @@ func (r *run) stillThere(place record.Place) error {
 func (w *walk) count(i int, rows []record.Request) {
 	for _, row := range rows {
 		if row.Outcome != record.Cancelled {
-			w.tallies[i].Add(string(row.Outcome), row.Outcome.ServerFailure())
+			w.tallies[i].Add(string(row.Outcome), row.Failed())
 		}
 	}
 }

@@ -45,7 +45,9 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 	var cut atomic.Bool
 	ended, counting := 0, newTurn()
 	limit := r.answerLimit(shape)
-	want := target.Want{Inputs: shape.Batch, InputTokens: shape.Batch * shape.InputTokens, OutputTokens: shape.OutputTokens}
+	want := func(i int) target.Want {
+		return target.Want{Inputs: shape.Batch, InputTokens: calls[i].tokens, OutputTokens: shape.OutputTokens}
+	}
 
 	judging := newTurn()
 	judge := func(o record.Outcome) {
@@ -61,7 +63,7 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 			for s := range replies {
 				judged := s.answer != nil
 				if !judged {
-					a := r.read(s.reply, want)
+					a := r.read(s.reply, want(s.index))
 					s.answer = &a
 				}
 				row := r.row(place, s.index, shape, calls[s.index], s.reply, *s.answer)
@@ -84,9 +86,9 @@ func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, tri
 				if i >= len(calls) {
 					return
 				}
-				s := sent{index: i, reply: r.client.Send(r.abort, calls[i].body, limit)}
+				s := sent{index: i, reply: r.client.Send(r.abort, calls[i].body, limit, calls[i].stream)}
 				if looksFailed(s.reply) {
-					a := r.read(s.reply, want)
+					a := r.read(s.reply, want(s.index))
 					s.answer = &a
 					judge(a.Outcome)
 				}
@@ -106,7 +108,8 @@ const smallAnswer = 4 << 10
 // looksFailed says whether a reply is to be read before more is sent. It is
 // cheap: a success is never read here.
 func looksFailed(r target.Reply) bool {
-	return r.Err != nil || r.Status != http.StatusOK || len(r.Body) <= smallAnswer && bytes.Contains(r.Body, []byte(`"error"`))
+	small := len(r.Body) <= smallAnswer || r.Arrivals != nil // a stream can fail at its end
+	return r.Err != nil || r.Status != http.StatusOK || small && bytes.Contains(r.Body, []byte(`"error"`))
 }
 
 // read decides what a reply is. What broke because the run was given up is
@@ -190,7 +193,7 @@ func refuseBy(rows []record.Request, o record.Outcome, words string) string {
 func (r *run) incidents(rows []record.Request) {
 	var failed []*record.Request
 	for i := range rows {
-		if rows[i].Outcome.ServerFailure() {
+		if rows[i].Failed() {
 			failed = append(failed, &rows[i])
 		}
 	}
@@ -215,18 +218,18 @@ func (r *run) calls(ctx context.Context, place record.Place, pr plan.Prompt, sha
 	out := make([]call, n)
 	for i := range out {
 		key := plan.Key{Phase: string(place.Phase), Ladder: place.Ladder, Pass: place.Pass, Rung: place.Rung, Round: place.Round, Attempt: place.Attempt, Index: i}
-		draw := func(input int) [32]byte { return r.cfg.Plan.Draw(key, input) }
-		body, err := m.body(ctx, r.client, shape, draw)
+		draw := m.drawer(r.cfg.Plan, key)
+		body, tokens, err := m.body(ctx, r.client, shape, draw)
 		if err != nil && !r.stopped() { // the server counts texts: it may be gone, or have been for a moment
 			if err := r.awaitServer(false); err != nil {
 				return nil, err
 			}
-			body, err = m.body(ctx, r.client, shape, draw)
+			body, tokens, err = m.body(ctx, r.client, shape, draw)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("prompt %q: %w", pr.Name, err)
 		}
-		out[i] = call{id: r.cfg.Plan.ID(key), body: body, sum: digest(body)}
+		out[i] = call{id: r.cfg.Plan.ID(key), body: body, sum: digest(body), tokens: tokens, stream: pr.Stream}
 	}
 	return out, nil
 }

@@ -222,7 +222,7 @@ func (r *run) roundEnd(place record.Place, res result, reason string) {
 			switch {
 			case row.Outcome == record.OK:
 				ok++
-			case row.Outcome.ServerFailure():
+			case row.Failed():
 				failed++
 			}
 		}
