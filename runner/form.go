@@ -52,6 +52,14 @@ func (m *material) body(ctx context.Context, c *target.Client, shape plan.Shape,
 	return body, tokens, err
 }
 
+// shared is how many tokens stand before the text of each request.
+func (m *material) shared() int {
+	if m.ids != nil {
+		return m.ids.Prefix()
+	}
+	return m.texts.Overhead
+}
+
 // compose puts inputs, which are ids or texts, into the API's form.
 func (m *material) compose(c *target.Client, shape plan.Shape, ids [][]int, texts []string) ([]byte, error) {
 	o := target.Options{OutputTokens: shape.OutputTokens, Exact: m.exact, Temperature: m.prompt.Temperature, Stream: m.prompt.Stream}

@@ -17,6 +17,7 @@ type call struct {
 	body []byte
 	sum  string // SHA-256, hex
 
+	index  int // in its round
 	tokens int // planned, over all inputs
 	stream bool
 }
