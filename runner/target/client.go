@@ -198,7 +198,7 @@ func (c *Client) exchange(ctx context.Context, method, address string, body []by
 	resp, err := c.http.Do(req)
 	if err != nil {
 		r.Done = time.Now()
-		r.Err, r.Stage = w.why(err, r.Stage)
+		r.Stage, r.Err = w.why(r.Stage, err)
 		return r
 	}
 	r.FirstByte = time.Now()
@@ -214,7 +214,7 @@ func (c *Client) exchange(ctx context.Context, method, address string, body []by
 	}
 	r.Done = time.Now()
 	if r.Err != nil {
-		r.Err, r.Stage = w.why(r.Err, r.Stage)
+		r.Stage, r.Err = w.why(r.Stage, r.Err)
 	}
 	return r
 }

@@ -111,8 +111,8 @@ func (c *Client) readBroken(r Reply) Answer {
 	}
 	var a Answer
 	if len(r.Arrivals) > 0 && r.Status == http.StatusOK {
-		var err error
-		if a, err = readStreamed(r); err != nil {
+		s, err := readEvents(r)
+		if a = s.a; err != nil {
 			a.fail(err, r.Body)
 			return a
 		}

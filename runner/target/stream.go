@@ -136,18 +136,10 @@ type stream struct {
 // any channel, the gaps between chunks that have one, the reason why it ended and
 // the last usage that was given, whichever chunk it stands in.
 func readStreamed(r Reply) (Answer, error) {
-	s := &stream{}
-	for _, e := range events(r) {
-		if string(bytes.TrimSpace(e.data)) == doneMark {
-			continue
-		}
-		if err := s.take(e); err != nil {
-			return s.a, err
-		}
-	}
+	s, err := readEvents(r)
 	switch {
-	case r.Err != nil:
-		return s.a, nil // how it broke says more than what is missing
+	case err != nil:
+		return s.a, err
 	case s.unknown > 0 && s.a.FinishReason == "":
 		return s.a, errors.New("a stream of which an event is no JSON")
 	case s.a.FinishReason == "":
@@ -159,6 +151,20 @@ func readStreamed(r Reply) (Answer, error) {
 	}
 	s.a.InputsDone = 1
 	return s.a, nil
+}
+
+// readEvents takes in all events, up to the one that says that the answer failed.
+func readEvents(r Reply) (*stream, error) {
+	s := &stream{}
+	for _, e := range events(r) {
+		if string(bytes.TrimSpace(e.data)) == doneMark {
+			continue
+		}
+		if err := s.take(e); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
 }
 
 // take adds one event.

@@ -47,8 +47,8 @@ const (
 	done   = "data: [DONE]\n\n"
 )
 
-func usageChunk(in, out int) string {
-	return fmt.Sprintf("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":%d}}\n\n", in, out)
+func usageChunk(out int) string {
+	return fmt.Sprintf("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":8,\"completion_tokens\":%d}}\n\n", out)
 }
 
 // after is when the first token came, in milliseconds from the send; -1 for never.
@@ -132,9 +132,9 @@ func TestCase05(t *testing.T) {
 // is taken.
 func TestCase23(t *testing.T) {
 	for name, tail := range map[string]string{
-		"a chunk without choices": finish + usageChunk(8, 2),
+		"a chunk without choices": finish + usageChunk(2),
 		"the last choice":         "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}],\"usage\":{\"prompt_tokens\":8,\"completion_tokens\":2}}\n\n",
-		"each chunk":              usageChunk(8, 1) + finish + usageChunk(8, 2),
+		"each chunk":              usageChunk(1) + finish + usageChunk(2),
 		"choices that are null":   finish + "data: {\"choices\":null,\"usage\":{\"prompt_tokens\":8,\"completion_tokens\":2}}\n\n",
 	} {
 		a := chat(t).Read(streamed(piece{1, content("a")}, piece{2, content("b") + tail + done}), Want{Inputs: 1, InputTokens: 8, OutputTokens: 4})
@@ -172,7 +172,7 @@ func TestCase25(t *testing.T) {
 	for i := range 9 {
 		body = append(body, piece{i, content("x")})
 	}
-	a := chat(t).Read(streamed(append(body, piece{10, finish + usageChunk(8, 12) + done})...), Want{Inputs: 1, InputTokens: 8, OutputTokens: 9})
+	a := chat(t).Read(streamed(append(body, piece{10, finish + usageChunk(12) + done})...), Want{Inputs: 1, InputTokens: 8, OutputTokens: 9})
 	if a.Outcome != record.BadResponse || a.OutputTokens != nil || *a.Chunks != 9 || !strings.Contains(a.Error, "12 output tokens, asked were at most 9") {
 		t.Errorf("%+v", a)
 	}
@@ -200,7 +200,7 @@ func TestCase31(t *testing.T) {
 // A chunk is not a token: the time per token goes by the server's count, and the
 // gaps between chunks are their own figure.
 func TestCase33(t *testing.T) {
-	r := streamed(piece{100, content("one two three")}, piece{200, content("four five six")}, piece{450, content("seven eight") + finish + usageChunk(8, 8) + done})
+	r := streamed(piece{100, content("one two three")}, piece{200, content("four five six")}, piece{450, content("seven eight") + finish + usageChunk(8) + done})
 	a := chat(t).Read(r, Want{Inputs: 1, InputTokens: 8, OutputTokens: 8})
 	first := 0.1
 	row := record.Request{Outcome: a.Outcome, DoneTS: 0.45, FirstTokenTS: &first, OutputTokens: a.OutputTokens}

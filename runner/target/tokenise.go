@@ -36,14 +36,7 @@ func (c *Client) FindDialect(ctx context.Context) (Dialect, error) {
 // Tokenise gives the ids of a text, with the special tokens that the model puts
 // around each input or without.
 func (c *Client) Tokenise(ctx context.Context, d Dialect, text string, special bool) ([]int, error) {
-	body := map[string]any{"content": text, "add_special": special}
-	switch d {
-	case VLLM:
-		body = map[string]any{"model": c.model, "prompt": text, "add_special_tokens": special}
-	case TEI:
-		body = map[string]any{"inputs": text, "add_special_tokens": special}
-	}
-	raw, err := json.Marshal(body)
+	raw, err := json.Marshal(c.tokeniseBody(d, text, special))
 	if err != nil {
 		return nil, fmt.Errorf("tokenise: %w", err)
 	}
@@ -57,6 +50,17 @@ func (c *Client) Tokenise(ctx context.Context, d Dialect, text string, special b
 		return nil, fmt.Errorf("tokenise: %w", err)
 	}
 	return page.Tokens, nil
+}
+
+func (c *Client) tokeniseBody(d Dialect, text string, special bool) map[string]any {
+	switch d {
+	case VLLM:
+		return map[string]any{"model": c.model, "prompt": text, "add_special_tokens": special}
+	case TEI:
+		return map[string]any{"inputs": text, "add_special_tokens": special}
+	case LlamaCPP, NoDialect:
+	}
+	return map[string]any{"content": text, "add_special": special}
 }
 
 // teiIDs reads TEI's answer, a list of tokens for each input.

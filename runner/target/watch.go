@@ -63,12 +63,12 @@ func (w *watch) quiet(stage record.Stage, span time.Duration) {
 
 // why gives the error and the stage of an exchange that failed: those of the time
 // that was up, where one was.
-func (w *watch) why(err error, stage record.Stage) (error, record.Stage) {
+func (w *watch) why(stage record.Stage, err error) (record.Stage, error) {
 	up, ok := context.Cause(w.ctx).(upError) //nolint:errorlint // the cause is what was given, unwrapped
 	if ok {
-		return up, up.stage
+		return up.stage, up
 	}
-	return err, stage
+	return stage, err
 }
 
 func (w *watch) end() {
