@@ -9,7 +9,9 @@ import (
 	"rung/spec/plan"
 )
 
-func metricsSchema() schema { return schema{kind: "metrics", attrs: []string{"path", "url", "interval"}} }
+func metricsSchema() schema {
+	return schema{kind: "metrics", attrs: []string{"path", "url", "interval"}}
+}
 
 func sloSchema() schema { return schema{kind: "slo", attrs: []string{"latency", "ttft", "tpot"}} }
 

@@ -42,10 +42,10 @@ func (l *loader) gpu(b *hclsyntax.Block, simulated bool) (used, declared plan.GP
 	g.Source = f.choice("source", "", sources(), nil)
 	switch {
 	case g.Source != "":
-		l.source(f, &g)
+		l.gpuSource(f, &g)
 	case !g.Declared:
 		g.Source = sourceNVML
-		l.source(f, &g)
+		l.gpuSource(f, &g)
 	}
 	g.Devices = f.devices()
 	g.Interval = plan.Duration(f.duration("interval", 200*time.Millisecond, 10*time.Millisecond, time.Hour))
@@ -59,9 +59,9 @@ func (l *loader) gpu(b *hclsyntax.Block, simulated bool) (used, declared plan.GP
 	return used, g
 }
 
-// source decodes what says where the samples of one source are, and refuses what
+// gpuSource decodes what says where the samples of one source are, and refuses what
 // belongs to another.
-func (l *loader) source(f *fields, g *plan.GPU) {
+func (l *loader) gpuSource(f *fields, g *plan.GPU) {
 	for _, only := range []struct{ attr, source string }{{"url", sourceDCGM}, {"path", sourceFile}, {"command", sourceSMI}} {
 		if g.Source != only.source {
 			f.refuse(sumOnlyWith, fmt.Sprintf("belongs to source = %q.", only.source), only.attr)

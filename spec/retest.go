@@ -15,7 +15,9 @@ func retestSchema() schema {
 	return schema{kind: "retest", attrs: []string{"ladder", "prompt", "warmup", "requests"}, required: []string{"ladder"}}
 }
 
-func confirmSchema() schema { return schema{kind: "confirm", attrs: []string{"prompt", "warmup", "requests"}} }
+func confirmSchema() schema {
+	return schema{kind: "confirm", attrs: []string{"prompt", "warmup", "requests"}}
+}
 
 // retests decodes all retest blocks, in order.
 func (l *loader) retests(e experiment) []plan.Retest {

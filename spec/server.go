@@ -15,7 +15,9 @@ func serverSchema() schema {
 	return schema{kind: "server", attrs: []string{"command", "env", "dir", "restart", "log"}, blocks: []string{"ready", "stop"}}
 }
 
-func readySchema() schema { return schema{kind: "ready", attrs: []string{"path", "port", "log", "timeout"}} }
+func readySchema() schema {
+	return schema{kind: "ready", attrs: []string{"path", "port", "log", "timeout"}}
+}
 
 // serverStopSchema is of the block stop in server, which ends a process; that in a
 // ladder ends the ladder.
