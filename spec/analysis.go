@@ -34,10 +34,10 @@ func (l *loader) analysis(b *hclsyntax.Block) plan.Analysis {
 	if b != nil {
 		f = l.open(b, analysisSchema())
 	}
-	a := plan.Analysis{Use: f.choice("use", "interactive", []string{"interactive", "offline"}, nil)}
+	a := plan.Analysis{Use: f.choice("use", "interactive", []string{"interactive", "offline"})}
 	k := f.sub(kneeSchema())
 	a.Knee = plan.Knee{
-		Rule:            k.choice("rule", "power", []string{"power", "half_increment", "gain_and_p95"}, nil),
+		Rule:            k.choice("rule", "power", []string{"power", "half_increment", "gain_and_p95"}),
 		Elasticity:      k.real("elasticity", 0.5, 0.01, 1),
 		Tie:             k.real("tie", 0.05, 0, 0.9),
 		P95Rise:         k.real("p95_rise", 1.10, 1, 100),

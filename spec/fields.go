@@ -203,26 +203,22 @@ func (f *fields) size(name string, def int64) int64 {
 	return n
 }
 
-// choice reads one of a few words. Words of later versions are named apart.
-func (f *fields) choice(name, def string, have []string, later map[string]string) string {
+// choice reads one of a few words.
+func (f *fields) choice(name, def string, have []string) string {
 	word, ok := f.typed(name, cty.String, "one of "+list(quoted(have)))
 	if !ok {
 		return def
 	}
-	return f.l.choose(f.rng(name), name+" of "+f.kind, word.AsString(), def, have, later)
+	return f.l.choose(f.rng(name), name+" of "+f.kind, word.AsString(), def, have)
 }
 
 // choose checks one word.
-func (l *loader) choose(rng hcl.Range, what, word, def string, have []string, later map[string]string) string {
+func (l *loader) choose(rng hcl.Range, what, word, def string, have []string) string {
 	if slices.Contains(have, word) {
 		return word
 	}
-	if instead, ok := later[word]; ok {
-		l.errorAt(rng, sumValueNotYet, "%q is for a later version. %s", word, instead)
-		return def
-	}
 	l.errorAt(rng, sumBadChoice, "%s must be %s; this is %q.%s", what, list(quoted(have)), clip(word),
-		didYouMean(word, append(sortedKeys(later), have...)))
+		didYouMean(word, have))
 	return def
 }
 

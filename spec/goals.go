@@ -91,7 +91,7 @@ func (l *loader) configs() []string {
 		if len(b.Labels) != 1 {
 			continue // reported by open
 		}
-		form := l.choose(b.LabelRanges[0], "The label of config", f.label(), "", []string{"vllm", "tei", "sglang", "yaml"}, nil)
+		form := l.choose(b.LabelRanges[0], "The label of config", f.label(), "", []string{"vllm", "tei", "sglang", "yaml"})
 		switch {
 		case slices.Contains(out, form):
 			l.duplicate(b, first[form])

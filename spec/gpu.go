@@ -39,7 +39,7 @@ func (l *loader) gpu(b *hclsyntax.Block, simulated bool) (used, declared plan.GP
 		f = l.open(b, gpuSchema())
 	}
 	g := plan.GPU{Declared: f.given("source")}
-	g.Source = f.choice("source", "", sources(), nil)
+	g.Source = f.choice("source", "", sources())
 	switch {
 	case g.Source != "":
 		l.gpuSource(f, &g)

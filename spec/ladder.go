@@ -118,9 +118,9 @@ func (l *loader) ladder(f *fields, prompts []prompt, api plan.API) ladder {
 // axis is what the block says, else its label; "" where neither is one.
 func (l *loader) axis(f *fields) plan.Axis {
 	if f.given("axis") {
-		return plan.Axis(f.choice("axis", "", axes(), nil))
+		return plan.Axis(f.choice("axis", "", axes()))
 	}
-	return plan.Axis(l.choose(f.block.LabelRanges[0], "The label of a ladder without an axis", f.label(), "", axes(), nil))
+	return plan.Axis(l.choose(f.block.LabelRanges[0], "The label of a ladder without an axis", f.label(), "", axes()))
 }
 
 // expand makes rungs of the values, with the defaults that follow from how many requests

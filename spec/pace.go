@@ -41,7 +41,7 @@ func (l *loader) rounds(f *fields, d *ladder) {
 // openLoop decodes what a ladder of rate has of its own: requests come when they are
 // due, however many are in flight.
 func (l *loader) openLoop(f *fields, d *ladder) {
-	arrivals := f.choice("arrivals", "poisson", []string{"poisson", "constant"}, nil)
+	arrivals := f.choice("arrivals", "poisson", []string{"poisson", "constant"})
 	most := f.count("max_in_flight", 1_000, 1, maxRung)
 	switch d.Axis {
 	case "":

@@ -108,7 +108,7 @@ func (l *loader) prompt(f *fields, api plan.API) prompt {
 // reuse decodes what two requests of the prompt have in common.
 func (l *loader) reuse(f *fields, p *prompt) {
 	words := []string{string(plan.Unique), string(plan.Same), string(plan.Pool)}
-	p.Reuse = plan.Reuse(f.choice("reuse", string(plan.Unique), words, nil))
+	p.Reuse = plan.Reuse(f.choice("reuse", string(plan.Unique), words))
 	p.Pool = f.count("pool", 0, 2, maxPool)
 	switch {
 	case p.Reuse == plan.Pool && !f.given("pool"):
@@ -122,7 +122,7 @@ func (l *loader) reuse(f *fields, p *prompt) {
 func (l *loader) answer(f *fields, p *prompt, api plan.API) {
 	p.answer = f.rng("output_tokens")
 	p.output = f.count("output_tokens", 0, 1, maxOutputTokens)
-	p.Exact = f.choice("output", "exact", []string{"exact", "at_most"}, nil) == "exact" && api.Generates()
+	p.Exact = f.choice("output", "exact", []string{"exact", "at_most"}) == "exact" && api.Generates()
 	p.Temperature = f.real("temperature", 0, 0, 2)
 	p.Stream = f.truth("stream", true) && api.Generates()
 	if f.given("output_tokens") && api != "" && !api.Generates() {

@@ -36,7 +36,7 @@ func (l *loader) server(b *hclsyntax.Block, t *target) *plan.Server {
 	f.refuse(sumOnlyWith, "is of an attached server; what a server started by rung prints is recorded anyway.", "log")
 	s := plan.Server{Command: f.command()}
 	s.Restart = plan.Restart(f.choice("restart", string(plan.RestartLadder),
-		[]string{string(plan.RestartLadder), string(plan.RestartCell), string(plan.RestartNever)}, nil))
+		[]string{string(plan.RestartLadder), string(plan.RestartCell), string(plan.RestartNever)}))
 	if f.given("dir") {
 		s.Dir = f.word("dir")
 	}

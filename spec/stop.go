@@ -36,7 +36,7 @@ func (f *fields) failures(what string, def []string) []string {
 		}
 	}
 	for i, o := range out {
-		f.l.choose(f.rng("outcomes"), what, o, "", failures, nil)
+		f.l.choose(f.rng("outcomes"), what, o, "", failures)
 		if slices.Index(out, o) < i {
 			f.l.errorAt(f.rng("outcomes"), sumOutOfRange, "outcomes of %s names %q twice.", f.kind, clip(o))
 		}

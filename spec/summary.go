@@ -27,7 +27,6 @@ const (
 	sumUnknownLadder  summary = "Unknown ladder"
 	sumBlockNotYet    summary = "Block not yet supported"
 	sumAttrNotYet     summary = "Attribute not yet supported"
-	sumValueNotYet    summary = "Value not yet supported"
 	sumMissingBlock   summary = "Missing block"
 	sumMissingAttr    summary = "Missing attribute"
 	sumMissingURL     summary = "Missing url"

@@ -47,7 +47,7 @@ func (l *loader) target(b *hclsyntax.Block, simulator bool) target {
 		f = l.open(b, targetSchema())
 	}
 	t := target{secrets: plan.Secrets{Headers: map[string]plan.Secret{}, Body: map[string]plan.Secret{}, Env: map[string]plan.Secret{}}}
-	t.api = plan.API(f.choice("api", "", apis(), nil))
+	t.api = plan.API(f.choice("api", "", apis()))
 	t.API = t.api
 	t.Model = f.word("model")
 	l.targetURL(f, &t, simulator)

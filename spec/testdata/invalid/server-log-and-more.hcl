@@ -1,0 +1,27 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}
+
+server {
+  log     = "server.log"
+  env     = {} # ERROR: Nothing here that this belongs to
+  dir     = "d" # ERROR: Nothing here that this belongs to
+  restart = "never" # ERROR: Nothing here that this belongs to
+  ready { # ERROR: Nothing here that this belongs to
+  }
+  stop { # ERROR: Nothing here that this belongs to
+  }
+}
