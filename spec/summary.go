@@ -46,7 +46,7 @@ const (
 	sumBadPattern     summary = "Unusable pattern"
 	sumBadEnv         summary = "Unusable variable of the environment"
 	sumBadMix         summary = "Unusable mix"
-	sumOnlyWith       summary = "Nothing here that this belongs to"
+	sumOnlyWith       summary = "Out of place"
 	sumNotTogether    summary = "Two that exclude each other"
 	sumNotOnAxis      summary = "Does not fit the axis"
 	sumNotGenerating  summary = "The api generates no tokens"

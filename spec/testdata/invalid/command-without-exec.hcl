@@ -4,7 +4,7 @@ target {
   api   = "openai-embeddings"
   url   = "http://127.0.0.1:8000"
   model = "m"
-  command = ["embed"] # ERROR: Nothing here that this belongs to
+  command = ["embed"] # ERROR: Out of place
 }
 
 prompt "p" {

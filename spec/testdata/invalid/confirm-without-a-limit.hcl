@@ -15,4 +15,4 @@ ladder "rate" {
   passes = 3
 }
 
-confirm {} # ERROR: Nothing here that this belongs to
+confirm {} # ERROR: Out of place

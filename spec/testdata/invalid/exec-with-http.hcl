@@ -4,9 +4,9 @@ target {
   api     = "exec"
   command = ["embed"]
   model   = "m"
-  url     = "http://h" # ERROR: Nothing here that this belongs to
-  headers = { A = "b" } # ERROR: Nothing here that this belongs to
-  proxy   = "http://h" # ERROR: Nothing here that this belongs to
+  url     = "http://h" # ERROR: Out of place
+  headers = { A = "b" } # ERROR: Out of place
+  proxy   = "http://h" # ERROR: Out of place
 }
 
 prompt "p" {

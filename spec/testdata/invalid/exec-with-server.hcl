@@ -16,5 +16,5 @@ ladder "batch" {
 }
 
 server {
-  command = ["serve"] # ERROR: Nothing here that this belongs to
+  command = ["serve"] # ERROR: Out of place
 }

@@ -15,4 +15,4 @@ ladder "batch" {
   passes = 3
 }
 
-simulator {} # ERROR: Nothing here that this belongs to
+simulator {} # ERROR: Out of place

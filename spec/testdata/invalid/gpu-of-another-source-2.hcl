@@ -18,5 +18,5 @@ ladder "batch" {
 gpu {
   source = "dcgm"
   url    = "http://h"
-  path   = "gpu.parquet" # ERROR: Nothing here that this belongs to
+  path   = "gpu.parquet" # ERROR: Out of place
 }

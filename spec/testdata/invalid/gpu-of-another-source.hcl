@@ -16,7 +16,7 @@ ladder "batch" {
 }
 
 gpu {
-  url     = "http://h" # ERROR: Nothing here that this belongs to
-  path    = "gpu.parquet" # ERROR: Nothing here that this belongs to
-  command = ["ssh", "h", "nvidia-smi"] # ERROR: Nothing here that this belongs to
+  url     = "http://h" # ERROR: Out of place
+  path    = "gpu.parquet" # ERROR: Out of place
+  command = ["ssh", "h", "nvidia-smi"] # ERROR: Out of place
 }

@@ -8,7 +8,7 @@ target {
 
 prompt "p" {
   tokens = 128
-  pool   = 9 # ERROR: Nothing here that this belongs to
+  pool   = 9 # ERROR: Out of place
 }
 
 ladder "batch" {

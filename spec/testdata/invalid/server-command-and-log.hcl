@@ -17,5 +17,5 @@ ladder "batch" {
 
 server {
   command = ["serve"]
-  log = "server.log" # ERROR: Nothing here that this belongs to
+  log = "server.log" # ERROR: Out of place
 }

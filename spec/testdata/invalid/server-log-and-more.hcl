@@ -17,11 +17,11 @@ ladder "batch" {
 
 server {
   log     = "server.log"
-  env     = {} # ERROR: Nothing here that this belongs to
-  dir     = "d" # ERROR: Nothing here that this belongs to
-  restart = "never" # ERROR: Nothing here that this belongs to
-  ready { # ERROR: Nothing here that this belongs to
+  env     = {} # ERROR: Out of place
+  dir     = "d" # ERROR: Out of place
+  restart = "never" # ERROR: Out of place
+  ready { # ERROR: Out of place
   }
-  stop { # ERROR: Nothing here that this belongs to
+  stop { # ERROR: Out of place
   }
 }

@@ -13,7 +13,7 @@ prompt "p" {
 ladder "batch" {
   rungs  = [1, 2, 4]
   passes = 3
-  settle { # ERROR: Nothing here that this belongs to
+  settle { # ERROR: Out of place
   }
 }
 
