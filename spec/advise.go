@@ -22,7 +22,8 @@ func (l *loader) advise(e experiment, top map[string]*hclsyntax.Block) {
 		l.adviseP95(d, e.rollback, limit)
 		l.adviseSamples(d, e.gpuHashed)
 		if d.Settle != nil && e.gpuHashed.Source == sourceNone {
-			l.errorAt(d.f.blocks["settle"].DefRange(), sumOnlyWith, `settle waits for what the card's samples show, and with source = "none" in gpu there are none. Use cooldown.`)
+			l.errorAt(d.f.blocks["settle"].DefRange(), sumOnlyWith,
+				`settle waits for what the card's samples show, and with source = "none" in gpu there are none. Use cooldown.`)
 		}
 	}
 	if e.server != nil {

@@ -75,7 +75,9 @@ func TestDocumentedDefaults(t *testing.T) {
 func TestDocumentedDefaultsOfBlocks(t *testing.T) {
 	doc := docExamples(t)
 	base := "experiment \"e\" {}\n" + doc["target"][0] + embeddings(doc["prompt"][0]) + "ladder \"batch\" {\n  rungs = [1, 2]\n}\n"
-	settled := func(block string) string { return "ladder \"long\" {\n  axis = \"batch\"\n  rungs = [1]\n" + block + "}\n" }
+	settled := func(block string) string {
+		return "ladder \"long\" {\n  axis = \"batch\"\n  rungs = [1]\n" + block + "}\n"
+	}
 	for name, c := range map[string]struct{ full, least string }{
 		"server":  {drop(doc["server"][0], "env", "dir", "path", "port", "log"), "server {\n" + regexp.MustCompile(`.*command.*\n`).FindString(doc["server"][0]) + "}\n"},
 		"metrics": {doc["metrics"][0], "metrics {}\n"},

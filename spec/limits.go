@@ -44,7 +44,8 @@ func (l *loader) adviseLimits(e experiment, b *hclsyntax.Block) {
 			i := slices.IndexFunc(d.Rungs, func(r plan.Rung) bool { return limit.at(r.Shape) > most })
 			if i >= 0 {
 				r := d.Rungs[i]
-				l.warnAt(d.f.rng("rungs"), sumBeyondLimit, "Rung %g has %d %s; the server is started with %s %d. From there on it refuses requests or lets them wait, and that is what gets measured.",
+				l.warnAt(d.f.rng("rungs"), sumBeyondLimit, "Rung %g has %d %s; the server is started with %s %d. "+
+					"From there on it refuses requests or lets them wait, and that is what gets measured.",
 					r.Value, limit.at(r.Shape), limit.what, limit.flag, most)
 			}
 		}

@@ -50,7 +50,8 @@ func (l *loader) server(b *hclsyntax.Block, t *target) *plan.Server {
 // attached decodes a server that rung does not start: only its log is known.
 func (l *loader) attached(f *fields) *plan.Server {
 	if !f.given("log") {
-		l.errorAt(f.head(), sumMissingAttr, "server needs the attribute command, the program that rung starts, or log, the file in which a server that runs already writes what it says.")
+		l.errorAt(f.head(), sumMissingAttr, "server needs the attribute command, the program that rung starts, "+
+			"or log, the file in which a server that runs already writes what it says.")
 	}
 	f.refuse(sumOnlyWith, "belongs to a server that rung starts, by command.", "env", "dir", "restart", "ready", "stop")
 	if !f.given("log") {
@@ -65,7 +66,8 @@ func (l *loader) checkListens(f *fields, t *target) {
 	case t.api == plan.Exec:
 		f.refuse(sumOnlyWith, `is a server reached over HTTP; with api = "exec" rung starts target.command itself.`, "command")
 	case !t.hasURL && len(l.blocksOf("simulator")) > 0 && !l.opts.Simulate:
-		l.errorAt(f.head(), sumMissingURL, "A server with a command needs target.url, the address at which it will listen: without one the simulated server is used, and this one never started.")
+		l.errorAt(f.head(), sumMissingURL, "A server with a command needs target.url, the address at which it will listen: "+
+			"without one the simulated server is used, and this one never started.")
 	}
 }
 
@@ -87,10 +89,11 @@ func (l *loader) serverEnv(f *fields, s *plan.Server, t *target) {
 		}
 		h := plan.Header{Name: name, Sensitive: secret}
 		switch {
-		case !secret:
-			h.Value = bare.AsString()
-		case bare.IsKnown():
+		case !bare.IsKnown(): // it has no value yet, or could not be parsed
+		case secret:
 			t.secrets.Env[name] = plan.NewSecret(bare.AsString())
+		default:
+			h.Value = bare.AsString()
 		}
 		s.Env = append(s.Env, h)
 	}
@@ -133,7 +136,8 @@ func (f *fields) urlPath(name, def string) string {
 	}
 	s := f.word(name)
 	if s != "" && (!strings.HasPrefix(s, "/") || strings.HasPrefix(s, "//") || strings.ContainsAny(s, "# \t\r\n")) {
-		f.l.errorAt(f.rng(name), sumBadPath, `%s of %s is the path of a page at the server's address: it begins with one /, as "/health", and has no space and no #.`, name, f.kind)
+		f.l.errorAt(f.rng(name), sumBadPath,
+			`%s of %s is the path of a page at the server's address: it begins with one /, as "/health", and has no space and no #.`, name, f.kind)
 		return def
 	}
 	return s

@@ -77,7 +77,8 @@ func (l *loader) exec(f *fields, t *target) {
 		}
 		f.refuse(sumOnlyWith, `belongs to a server that is reached over HTTP; with api = "exec" there is a program, target.command.`, "url", "headers", "proxy")
 		for _, b := range l.blocksOf("simulator") {
-			l.errorAt(b.DefRange(), sumOnlyWith, `The simulated server is reached over HTTP, and would take the place of target.command without a word. Leave it out with api = "exec".`)
+			l.errorAt(b.DefRange(), sumOnlyWith,
+				`The simulated server is reached over HTTP, and would take the place of target.command without a word. Leave it out with api = "exec".`)
 		}
 	}
 }
@@ -93,7 +94,8 @@ func (l *loader) proxy(f *fields) string {
 	}
 	u, err := url.Parse(s)
 	switch {
-	case err != nil || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) || u.Hostname() == "" || strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "":
+	case err != nil || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) || u.Hostname() == "" ||
+		strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "":
 		l.errorAt(f.rng("proxy"), sumBadURL, `A proxy is a scheme (http, https or socks5), a host and a port, as "http://127.0.0.1:3128".`)
 		return ""
 	case u.User != nil:
@@ -224,10 +226,11 @@ func (l *loader) headers(f *fields, t *target) {
 		}
 		h := plan.Header{Name: name, Sensitive: secret}
 		switch {
-		case !secret:
-			h.Value = bare.AsString()
-		case bare.IsKnown():
+		case !bare.IsKnown(): // it has no value yet, or could not be parsed
+		case secret:
 			t.secrets.Headers[name] = plan.NewSecret(bare.AsString())
+		default:
+			h.Value = bare.AsString()
 		}
 		t.Headers = append(t.Headers, h)
 	}
