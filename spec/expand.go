@@ -12,10 +12,14 @@ func (e experiment) expand() plan.Plan {
 		Target:      e.target.Target,
 		Simulator:   e.simulator,
 		GPU:         e.gpuHashed,
+		Metrics:     e.metrics,
 		Analysis:    e.analysis,
+		SLO:         e.slo,
+		Rollback:    e.rollback,
+		Configs:     e.configs,
 	}
 	b := e.baseline.Baseline
-	cell := plan.Cell{Baseline: &b, Body: e.target.body}
+	cell := plan.Cell{Baseline: &b, Body: e.target.body, Server: e.server, Retests: e.retests, Confirm: e.confirm}
 	for _, d := range e.ladders {
 		cell.Ladders = append(cell.Ladders, d.Ladder)
 	}

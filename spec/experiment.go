@@ -23,6 +23,13 @@ type experiment struct {
 	ladders     []ladder
 	baseline    baseline
 	analysis    plan.Analysis
+	server      *plan.Server
+	metrics     *plan.Metrics
+	slo         *plan.SLO
+	rollback    *plan.Rollback
+	configs     []string
+	retests     []plan.Retest
+	confirm     *plan.Check
 }
 
 // maxSeed is the largest whole number that every reader of JSON keeps exactly.
@@ -32,17 +39,10 @@ const maxSeed = 1 << 53
 func fileSchema() schema {
 	return schema{
 		kind: "An experiment file",
-		blocks: []string{"experiment", "variable", "locals", "target", "simulator", "gpu", "prompt", "baseline",
-			"ladder", "analysis"},
+		blocks: []string{"experiment", "variable", "locals", "target", "simulator", "server", "gpu", "metrics", "prompt", "baseline",
+			"ladder", "retest", "confirm", "slo", "analysis", "config", "rollback"},
 		notYet: map[string]string{
-			"server":   "Start the server yourself and give its address in target.url.",
-			"metrics":  "The GPU is sampled: see the block gpu.",
-			"matrix":   "Write one file for each combination, or a variable and --var.",
-			"retest":   "A further ladder over the longer prompt shows the same.",
-			"confirm":  "A run of its own at the limits shows the same.",
-			"slo":      "The report shows the percentiles; no goodput is counted.",
-			"rollback": "Runs can't be held against one another yet.",
-			"config":   "The report names the limits; it writes no server configuration.",
+			"matrix": "Write one file for each combination, or a variable and --var.",
 		},
 	}
 }
@@ -59,7 +59,15 @@ func (l *loader) experiment() experiment {
 	e.ladders = l.ladders(e.prompts, e.target.api)
 	e.baseline = l.baseline(top["baseline"], e)
 	e.analysis = l.analysis(top["analysis"])
+	e.server = l.server(top["server"], &e.target)
+	e.metrics = l.metrics(top["metrics"], e.target.api)
+	e.slo = l.slo(top["slo"], e.target.api)
+	e.rollback = l.rollback(top["rollback"])
+	e.configs = l.configs()
+	e.retests = l.retests(e)
+	e.confirm = l.confirm(top["confirm"], e)
 	l.checkWork(e)
+	l.advise(e, top)
 	return e
 }
 
@@ -78,13 +86,13 @@ func (l *loader) top() map[string]*hclsyntax.Block {
 	once := map[string]*hclsyntax.Block{}
 	for _, b := range l.body.Blocks {
 		switch b.Type {
-		case "experiment", "target", "simulator", "gpu", "baseline", "analysis":
+		case "experiment", "target", "simulator", "server", "gpu", "metrics", "baseline", "confirm", "slo", "analysis", "rollback":
 			if first := once[b.Type]; first != nil {
 				l.duplicate(b, first)
 				continue
 			}
 			once[b.Type] = b
-		case "variable", "locals", "prompt", "ladder":
+		case "variable", "locals", "prompt", "ladder", "retest", "config":
 		default:
 			l.strayBlock(b, s)
 		}

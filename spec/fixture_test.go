@@ -216,5 +216,6 @@ func TestFixtureForEveryAttribute(t *testing.T) {
 func allSchemas() []schema {
 	return []schema{fileSchema(), variableSchema(), targetSchema(), timeoutSchema(), simulatorSchema(), promptSchema(),
 		ladderSchema(), stopSchema(), kneeSchema(), experimentSchema(), gpuSchema(), baselineSchema(), analysisSchema(),
-		limitSchema(), headroomSchema(), baselineCheckSchema(), configSchema()}
+		limitSchema(), headroomSchema(), baselineCheckSchema(), configSchema(), serverSchema(), readySchema(), serverStopSchema(),
+		metricsSchema(), sloSchema(), rollbackSchema(), formSchema(), settleSchema(), retestSchema(), confirmSchema()}
 }

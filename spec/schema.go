@@ -121,6 +121,26 @@ func (f *fields) sub(s schema) *fields {
 	return f.l.absent(s)
 }
 
+// refuse reports those of the attributes and nested blocks that the file has, and
+// why they can't stand there.
+func (f *fields) refuse(s summary, why string, names ...string) {
+	for _, name := range names {
+		if a := f.attrs[name]; a != nil {
+			f.l.errorAt(a.NameRange, s, "%s of %s %s", name, f.kind, why)
+		}
+		if b := f.blocks[name]; b != nil {
+			f.l.errorAt(b.DefRange(), s, "%s of %s %s", name, f.kind, why)
+		}
+	}
+}
+
+// excludes reports an attribute or block that can't stand beside another.
+func (f *fields) excludes(name, other, why string) {
+	if f.given(other) || f.blocks[other] != nil {
+		f.refuse(sumNotTogether, why, name)
+	}
+}
+
 // given says that the file has the attribute, right or wrong.
 func (f *fields) given(name string) bool { return f.attrs[name] != nil }
 
