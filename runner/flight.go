@@ -20,6 +20,7 @@ type result struct {
 	rows    []record.Request   // in order of index; a dropped one too
 	counted [][]record.Request // of several rounds: those of each that was admitted
 	cut     bool               // an outcome stopped the sending
+	busy    string             // where the client itself had hardly any time left
 	dry     bool               // a client that could not make requests as fast as they were to be sent
 }
 
@@ -200,6 +201,12 @@ func (a *air) end() {
 	defer a.mu.Unlock()
 	a.n--
 	a.last = time.Now()
+}
+
+func (a *air) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.n
 }
 
 // idle is for how long nothing has been in flight.

@@ -36,6 +36,9 @@ func (r *run) admit(place record.Place, v visit, res result, planned int) string
 	if res.dry {
 		return "client_limited: the prompts that were made beforehand ran out before the round's time"
 	}
+	if res.busy != "" {
+		return res.busy
+	}
 	if v.rate > 0 {
 		return late(res.rows)
 	}

@@ -57,7 +57,9 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 		r.event(record.Warning, record.Place{}, func(e *record.Event) { e.Reason = w })
 	}
 	r.sampling.start()
+	watching := r.watch()
 	err := r.all()
+	watching.stop()
 	r.sampling.stop()
 	s := Summary{Interrupted: r.stopped(), LateSamples: r.sampling.late, GPULost: r.sampling.lost}
 	if s.Interrupted {

@@ -108,12 +108,13 @@ func (r *run) attempt(place record.Place, v visit) (res result, planned int, err
 	}
 	r.at(place)
 	r.event(record.RoundBegin, place, nil)
-	f := r.flight(place, v.shape, planned, v.trips(planned))
+	f, watched := r.flight(place, v.shape, planned, v.trips(planned)), r.watched()
 	if v.rate > 0 {
 		res = f.openLoop(s, due)
 	} else {
 		res = f.closedLoop(s, v.duration)
 	}
+	res.busy = watched()
 	return res, planned, s.close()
 }
 

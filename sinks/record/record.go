@@ -33,6 +33,7 @@ type Item struct {
 	Request *Request
 	Sample  *Sample
 	Event   *Event
+	Client  *ClientSample
 	Tick    *Tick
 }
 
@@ -187,6 +188,23 @@ type Sample struct {
 	ThrottleReasons  *int64   // NVML's bits
 }
 
+// ClientSample is one reading of the instrument itself.
+type ClientSample struct {
+	Place
+	Time time.Time
+	TS   float64
+
+	CPUPct      float64 // of the cores that it may use, since the sample before
+	GCPauseS    float64 // since the sample before
+	StallS      float64 // the longest that one of its own timers was late
+	WallStepS   float64 // by which the wall clock stepped
+	Goroutines  int
+	MemoryBytes int64
+	Descriptors *int
+	Limit       *int64 // of descriptors
+	InFlight    int
+}
+
 // EventKind says what happened.
 type EventKind string
 
@@ -210,12 +228,16 @@ const (
 	Warning     EventKind = "warning"
 	Interrupted EventKind = "interrupted"
 	GPULost     EventKind = "gpu_lost"
+	SettleBegin EventKind = "settle_begin"
+	SettleEnd   EventKind = "settle_end" // Reason: how it ended
+	ClockStep   EventKind = "clock_step" // Reason: by how much the wall clock stepped
 )
 
 // EventKinds lists all.
 func EventKinds() []EventKind {
 	return []EventKind{RunBegin, RunEnd, PhaseBegin, PhaseEnd, IdleBegin, IdleEnd, LadderBegin, LadderEnd, PassBegin, PassEnd,
-		RungBegin, RungEnd, RoundBegin, RoundEnd, EdgeFound, Warning, Interrupted, GPULost}
+		RungBegin, RungEnd, RoundBegin, RoundEnd, EdgeFound, Warning, Interrupted, GPULost,
+		SettleBegin, SettleEnd, ClockStep}
 }
 
 // Verdict is what became of a round.
