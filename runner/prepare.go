@@ -24,6 +24,10 @@ type Config struct {
 	Sampler Sampler           // nil: no GPU is sampled
 	Dial    target.Dial       // nil: the network; for tests in virtual time
 
+	// Limits tells, after the ladders, what they say is to be configured; for the checks
+	// that follow. nil: nothing is known of it, and nothing is checked.
+	Limits func() ([]Limit, error)
+
 	Usage     func() self.Usage // what rung itself takes; nil: it is not watched
 	SelfCheck string            // SelfCheck, or why there is none
 	Wall      func() time.Time  // the wall clock; nil: the system's
@@ -153,6 +157,12 @@ func usesOf(c plan.Cell) map[string]use {
 		for _, r := range l.Rungs {
 			add(l.Prompt, r.Shape)
 		}
+	}
+	for _, t := range c.Retests {
+		add(t.Prompt, plan.Shape{Batch: 1, InputTokens: t.Tokens, OutputTokens: t.Output, InFlight: 1})
+	}
+	if t := c.Confirm; t != nil {
+		add(t.Prompt, plan.Shape{Batch: 1, InputTokens: t.Tokens, OutputTokens: t.Output, InFlight: 1})
 	}
 	return uses
 }

@@ -28,7 +28,8 @@ type run struct {
 	air      air
 	clocks   map[rungKey][]float64 // median SM clock of each round that counted, in MHz
 
-	baselineP95 float64 // seconds; 0 where there was no baseline
+	idle        map[string]*record.Sample // each card in the idle time, by UUID
+	baselineP95 float64                   // seconds; 0 where there was no baseline
 }
 
 // Summary is what there is to say of a run beside its records.
@@ -99,7 +100,10 @@ func (r *run) all() error {
 			return err
 		}
 	}
-	return gone
+	if gone != nil {
+		return gone
+	}
+	return r.checks()
 }
 
 // baseline is silence, then single requests.
@@ -114,6 +118,7 @@ func (r *run) baseline(b plan.Baseline) error {
 	r.event(record.IdleBegin, place, nil)
 	pause(r.drain, b.Idle.D())
 	r.sampling.force()
+	r.rest()
 	r.event(record.IdleEnd, place, nil)
 	if r.stopped() {
 		return nil

@@ -37,6 +37,7 @@ type Client struct {
 	extra   map[string]json.RawMessage // merged into each body
 	timeout plan.Timeout
 	http    *http.Client
+	program *program // in place of http, where the target is a program
 }
 
 // New makes a client for at most inFlight requests at a time; body, a JSON object or
@@ -44,17 +45,14 @@ type Client struct {
 // must be set, in the plan or among the secrets. Errors name the URL unless it is
 // sensitive.
 func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int) (*Client, error) {
-	raw, shown := t.URL, t.URL
-	if secrets.URL != nil {
-		raw, shown = secrets.URL.Reveal(), secrets.URL.String()
-	}
-	base, err := url.Parse(raw)
-	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
-		return nil, fmt.Errorf("target.url %q is no http or https address: write it as \"http://127.0.0.1:8000\"", shown)
-	}
-	c := &Client{api: t.API, model: t.Model, base: base, shown: shown, headers: http.Header{}, timeout: t.Timeout, extra: map[string]json.RawMessage{}}
-	if base.User != nil {
-		c.shown = base.Redacted()
+	c := &Client{api: t.API, model: t.Model, base: &url.URL{}, headers: http.Header{}, timeout: t.Timeout, extra: map[string]json.RawMessage{}}
+	if t.API == plan.Exec {
+		if len(t.Command) == 0 {
+			return nil, errors.New("target.command is empty: it is the program that is called")
+		}
+		c.program, c.shown = newProgram(t.Command), "the program "+t.Command[0]
+	} else if err := c.address(t, secrets); err != nil {
+		return nil, err
 	}
 	for _, h := range t.Headers {
 		value := h.Value
@@ -77,6 +75,23 @@ func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil
+}
+
+// address takes over the URL.
+func (c *Client) address(t plan.Target, secrets plan.Secrets) error {
+	raw, shown := t.URL, t.URL
+	if secrets.URL != nil {
+		raw, shown = secrets.URL.Reveal(), secrets.URL.String()
+	}
+	base, err := url.Parse(raw)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return fmt.Errorf("target.url %q is no http or https address: write it as \"http://127.0.0.1:8000\"", shown)
+	}
+	c.base, c.shown = base, shown
+	if base.User != nil {
+		c.shown = base.Redacted()
+	}
+	return nil
 }
 
 // transport is HTTP/1.1 with one idle connection kept for each request in
@@ -113,8 +128,15 @@ func (c *Client) DialBy(dial Dial) {
 	}
 }
 
-// Close drops idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+// Close drops idle connections, and ends a program.
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	if c.program != nil {
+		c.program.turn <- struct{}{}
+		defer func() { <-c.program.turn }()
+		c.program.stop(stopGrace)
+	}
+}
 
 // API is the dialect that the client speaks.
 func (c *Client) API() plan.API { return c.api }
@@ -158,6 +180,9 @@ func (r Reply) BrokeIdle() bool {
 // times and up to a limit in bytes; stream says that the answer comes in chunks,
 // whose times are noted. Every failure is in the Reply.
 func (c *Client) Send(ctx context.Context, body []byte, limit int64, stream bool) Reply {
+	if c.program != nil {
+		return c.program.exchange(ctx, body, limit, c.timeout.Request.D())
+	}
 	return c.exchange(ctx, http.MethodPost, c.path(c.apiPath()), body, limit, stream)
 }
 

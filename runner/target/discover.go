@@ -29,6 +29,9 @@ type Discovery struct {
 // and a model that the server does not have: several servers answer any name.
 // A server without such a list is taken as it is.
 func (c *Client) Discover(ctx context.Context) (Discovery, error) {
+	if c.program != nil { // it has the model that it has
+		return Discovery{ListsModel: true, Server: record.Server{Software: c.shown}}, c.Ping(ctx)
+	}
 	var page struct {
 		Data []struct {
 			ID          string `json:"id"`
@@ -125,8 +128,14 @@ func (c *Client) discoveryError(r Reply, err error) error {
 	return fmt.Errorf("the server at %s: %w", c.shown, err)
 }
 
-// Ping is nil where the server answers anything at all.
+// Ping is nil where the server answers anything at all. A program is started where it
+// does not run.
 func (c *Client) Ping(ctx context.Context) error {
+	if c.program != nil {
+		c.program.turn <- struct{}{}
+		defer func() { <-c.program.turn }()
+		return c.program.start()
+	}
 	return c.exchange(ctx, http.MethodGet, c.path("/v1/models"), nil, maxPage, false).Err
 }
 

@@ -46,7 +46,7 @@ func identityColumns[T any]() []column[T] {
 func placeColumns[T any](at func(*row[T]) *record.Place, reach func(*row[T]) scope) []column[T] {
 	from := func(s scope) func(*row[T]) bool { return func(r *row[T]) bool { return reach(r) >= s } }
 	return []column[T]{
-		text("phase", "probe, baseline, warmup, measure, confirm; null between phases", func(r *row[T]) *record.Phase { return &at(r).Phase }),
+		text("phase", "probe, baseline, warmup, measure, retest, confirm; null between phases", func(r *row[T]) *record.Phase { return &at(r).Phase }),
 		text("ladder", "label of the ladder; null outside ladders", func(r *row[T]) *string { return &at(r).Ladder }),
 		whole("pass", "", "walk along the ladder, from 0", func(r *row[T]) *int { return &at(r).Pass }).when(from(inPass)),
 		whole("rung_index", "", "rung of the ladder, from 0", func(r *row[T]) *int { return &at(r).Rung }).when(from(inRung)),

@@ -25,7 +25,8 @@ const (
 	Baseline Phase = "baseline" // one at a time, before the ladders
 	Warmup   Phase = "warmup"   // at the shape that follows, recorded and never counted
 	Measure  Phase = "measure"  // a ladder's rounds
-	Confirm  Phase = "confirm"  // further rounds at an edge
+	Retest   Phase = "retest"   // other text at a limit
+	Confirm  Phase = "confirm"  // further rounds at an edge; outside ladders all limits at once
 )
 
 // Item is one thing on the runner's ordered stream: exactly one field is set.
