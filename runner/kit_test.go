@@ -77,6 +77,8 @@ type said struct {
 	body   string // of a failure
 	tokens *int   // usage, where it is not the true one
 	output *int
+	cached int // tokens from the cache, in the usage
+	header map[string]string
 	drop   bool            // the connection is broken
 	until  <-chan struct{} // where set, the connection is broken when it closes
 	dims   int
@@ -190,6 +192,9 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 	if s.drop {
 		panic(http.ErrAbortHandler)
 	}
+	for name, v := range s.header {
+		w.Header().Set(name, v)
+	}
 	if s.status != 0 && s.status != http.StatusOK || s.body != "" {
 		w.WriteHeader(max(s.status, http.StatusOK))
 		fmt.Fprint(w, s.body)
@@ -210,7 +215,7 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 	for i := range data {
 		data[i] = fmt.Sprintf(`{"index":%d,"embedding":[1%s]}`, i, strings.Repeat(",0.5", max(1, s.dims)))
 	}
-	fmt.Fprintf(w, `{"data":[%s],"usage":{"prompt_tokens":%d}}`, strings.Join(data, ","), usage)
+	fmt.Fprintf(w, `{"data":[%s],"usage":{"prompt_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}}`, strings.Join(data, ","), usage, s.cached)
 }
 
 // measure counts the inputs and their tokens.

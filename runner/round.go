@@ -57,6 +57,23 @@ func (v visit) thin(res result) string {
 	return ""
 }
 
+// leastWindow is how many median latencies the steady window must have, that the
+// start of the round does not weigh much in it.
+const leastWindow = 3
+
+// short flags a steady window that is hardly longer than the requests in it. One
+// request at a time has no start that could weigh.
+func (v visit) short(rows []record.Request, w record.Window) string {
+	l := latencies(rows)
+	if len(l) == 0 || v.shape.InFlight <= 1 {
+		return ""
+	}
+	if m := record.Quantile(l, 0.5); w.Len() < leastWindow*m {
+		return fmt.Sprintf("short window: %.3g s, a request takes %.3g s", w.Len(), m)
+	}
+	return ""
+}
+
 // An open loop's sends may be late by this share of the median span from sent to
 // done, or by this many seconds, whichever is more: what a timer can't keep is no
 // fault of a round.

@@ -182,7 +182,7 @@ func (r *run) rows(rows []record.Request, reason string) {
 	}
 }
 
-func (r *run) roundEnd(place record.Place, res result, reason string) {
+func (r *run) roundEnd(place record.Place, v visit, res result, reason string) {
 	r.event(record.RoundEnd, place, func(e *record.Event) {
 		w := record.SteadyWindow(res.rows)
 		length, wall, mean := w.Len(), record.WallS(res.rows), record.MeanInFlight(res.rows, w)
@@ -199,6 +199,8 @@ func (r *run) roundEnd(place record.Place, res result, reason string) {
 		e.Verdict, e.Reason = record.Accepted, reason
 		if reason != "" {
 			e.Verdict = record.Rejected
+		} else {
+			e.Reason = v.short(res.rows, w)
 		}
 	})
 }

@@ -166,14 +166,22 @@ type Reply struct {
 	Body      []byte
 	Arrivals  []Arrival // of a stream: when what had come; nil for an answer that was read whole
 	Err       error
-	Stage     record.Stage // how far a failed exchange came, or which time was up
-	Reused    bool         // on a connection that was used before
+	Stage     record.Stage  // how far a failed exchange came, or which time was up
+	Reused    bool          // on a connection that was used before
+	Idle      time.Duration // for which that connection had lain idle
 }
 
+// A connection that the server closed while it lay idle has lain so for a while, and
+// breaks as soon as it is used; a server that dies of a request takes its time.
+const (
+	leastIdle = 500 * time.Millisecond
+	mostBreak = 250 * time.Millisecond
+)
+
 // BrokeIdle says whether the exchange met a connection that the server had closed
-// while it lay idle: it was used before, and broke before any answer.
+// while it lay idle: it was used before, and broke at once, before any answer.
 func (r Reply) BrokeIdle() bool {
-	return r.Err != nil && r.Reused && r.Stage == record.StageFirstByte && r.Status == 0 && classifyError(r) == record.Reset
+	return r.Err != nil && r.Idle >= leastIdle && r.Done.Sub(r.Sent) <= mostBreak && r.Reused && r.Stage == record.StageFirstByte && r.Status == 0 && classifyError(r) == record.Reset
 }
 
 // Send sends one body to the API's path and reads the answer, within the target's
@@ -204,7 +212,7 @@ func (c *Client) exchange(ctx context.Context, method, address string, body []by
 	defer w.end()
 	r.Stage = record.StageConnect
 	ctx = httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
-		GotConn: func(i httptrace.GotConnInfo) { r.Reused, r.Stage = i.Reused, record.StageFirstByte },
+		GotConn: func(i httptrace.GotConnInfo) { r.Reused, r.Idle, r.Stage = i.Reused, i.IdleTime, record.StageFirstByte },
 	})
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
