@@ -12,11 +12,13 @@ import (
 // specFlags are those of every command that reads a spec.
 type specFlags struct {
 	vars     []string
+	varFiles []string
 	simulate bool
 }
 
 func (f *specFlags) add(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.vars, "var", nil, "set a variable: `name=value`; wins over RUNG_VAR_name, and that over the default")
+	flags.StringArrayVar(&f.vars, "var", nil, "set a variable: `name=value`; wins over --var-file; given twice the last counts")
+	flags.StringArrayVar(&f.varFiles, "var-file", nil, "set variables from a `file` of lines name = value, or of a JSON object (.json); wins over RUNG_VAR_name, and that over the default")
 	flags.BoolVar(&f.simulate, "simulate", false, "use the built-in simulated server and its modelled GPU")
 }
 
@@ -31,7 +33,7 @@ func (a *app) load(path string, f specFlags, forRun bool) (spec.Result, error) {
 		}
 		vars[name] = value
 	}
-	res, diags := spec.Load(path, spec.Options{Vars: vars, Env: a.env, Simulate: f.simulate, ForRun: forRun})
+	res, diags := spec.Load(path, spec.Options{Vars: vars, VarFiles: f.varFiles, Env: a.env, Simulate: f.simulate, ForRun: forRun})
 	if err := diags.Render(a.stderr, a.columns(), a.color(a.errTTY)); err != nil {
 		return res, failed(err)
 	}

@@ -1,8 +1,13 @@
+# WITH: vars block.vars.hcl
+# ERROR (block.vars.hcl:2): Unknown block
 experiment "e" {}
 
 variable "x" {
-  type    = "string" # ERROR: Attribute not yet supported
-  default = "a"
+  default = 4
+}
+
+variable "token" {
+  sensitive = true
 }
 
 target {
