@@ -110,16 +110,18 @@ func perFlight(r plan.Rung) float64 {
 	return float64(r.Requests) / float64(r.Shape.InFlight)
 }
 
-// checkWork bounds what all ladders send together.
-func (l *loader) checkWork(e experiment) {
-	total := e.baseline.Warmup + e.baseline.Requests
+// checkWork bounds what all ladders of all cells send together. It adds those of a
+// cell to the requests of the cells before.
+func (l *loader) checkWork(e cell, total int) int {
+	total += e.baseline.Warmup + e.baseline.Requests
 	for _, d := range e.ladders {
 		for _, r := range d.Rungs {
 			total += d.passes * (r.Warmup + r.Rounds*r.Requests)
 			if total > maxRequests {
 				l.errorAt(d.f.head(), sumTooMuchWork, "With this ladder, up to its rung %g, the plan has more than %d requests.", r.Value, maxRequests)
-				return
+				return total
 			}
 		}
 	}
+	return total
 }

@@ -111,6 +111,8 @@ func (c coster) reference(e *hclsyntax.ScopeTraversalExpr) float64 {
 		return sizeOf(c.l.vars.values[name])
 	case ok && root == "local":
 		return sizeOf(c.l.locs.values[name])
+	case ok && root == "matrix":
+		return sizeOf(c.l.mat.values[name])
 	default:
 		return 1
 	}

@@ -40,7 +40,7 @@ func (l *loader) evaluate(expr hclsyntax.Expression) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	ctx := l.ctx.NewChild()
-	ctx.Variables = map[string]cty.Value{"var": refs.object("var", l.vars), "local": refs.object("local", l.locs)}
+	ctx.Variables = map[string]cty.Value{"var": refs.object("var", l.vars), "local": refs.object("local", l.locs), "matrix": refs.object("matrix", l.mat)}
 	v, diags := expr.Value(ctx)
 	if diags.HasErrors() {
 		l.fromHCL(diags, l.marked || l.touchesSecret(expr, refs))
@@ -78,6 +78,13 @@ func (l *loader) references(expr hclsyntax.Expression) (refs, bool) {
 			set = l.vars
 		case "local":
 			set, unknown = l.locs, sumUnknownLocal
+		case "matrix":
+			if !l.inCell {
+				l.matrixNotHere(t)
+				good = false
+				continue
+			}
+			set, unknown = l.mat, sumUnknownMatrix
 		default:
 			l.strayName(t)
 			good = false
@@ -92,7 +99,7 @@ func (l *loader) references(expr hclsyntax.Expression) (refs, bool) {
 		if !ok {
 			good = false
 			if _, declared := set.declared[name]; !declared {
-				l.errorAt(t.SourceRange(), unknown, "The file declares no %s %q.%s", kindOf(root), clip(name),
+				l.errorAt(t.SourceRange(), unknown, "The file %s %q.%s", hasNo(root), clip(name),
 					didYouMean(name, sortedKeys(set.declared)))
 			}
 			continue
@@ -103,11 +110,15 @@ func (l *loader) references(expr hclsyntax.Expression) (refs, bool) {
 	return used, good
 }
 
-func kindOf(root string) string {
-	if root == "var" {
-		return "variable"
+func hasNo(root string) string {
+	switch root {
+	case "var":
+		return "declares no variable"
+	case "local":
+		return "declares no local"
+	default:
+		return "has no block matrix with an attribute"
 	}
-	return "local"
 }
 
 // attrStep gives the name after the root.
@@ -132,7 +143,7 @@ func (l *loader) strayName(t hcl.Traversal) {
 		l.errorAt(t.SourceRange(), sumRefNotHere, "%s.name may stand only by itself, in the attribute prompt of a ladder or of the baseline.", root)
 		return
 	}
-	hint := didYouMean(root, []string{"var", "local"})
+	hint := didYouMean(root, []string{"var", "local", "matrix"})
 	if _, ok := l.vars.declared[root]; ok {
 		hint = fmt.Sprintf(" Did you mean %q?", "var."+root)
 	} else if _, ok := l.locs.declared[root]; ok {

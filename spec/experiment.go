@@ -19,10 +19,8 @@ type experiment struct {
 	simulator   *plan.Simulator
 	gpu         plan.GPU
 	gpuHashed   plan.GPU // as the file has it, whatever --simulate makes of it
-	prompts     []prompt
-	ladders     []ladder
-	baseline    baseline
 	analysis    plan.Analysis
+	cells       []cell
 }
 
 // maxSeed is the largest whole number that every reader of JSON keeps exactly.
@@ -32,12 +30,11 @@ const maxSeed = 1 << 53
 func fileSchema() schema {
 	return schema{
 		kind: "An experiment file",
-		blocks: []string{"experiment", "variable", "locals", "target", "simulator", "gpu", "prompt", "baseline",
+		blocks: []string{"experiment", "variable", "locals", "matrix", "target", "simulator", "gpu", "prompt", "baseline",
 			"ladder", "analysis"},
 		notYet: map[string]string{
 			"server":   "Start the server yourself and give its address in target.url.",
 			"metrics":  "The GPU is sampled: see the block gpu.",
-			"matrix":   "Write one file for each combination, or a variable and --var.",
 			"retest":   "A further ladder over the longer prompt shows the same.",
 			"confirm":  "A run of its own at the limits shows the same.",
 			"slo":      "The report shows the percentiles; no goodput is counted.",
@@ -55,11 +52,8 @@ func (l *loader) experiment() experiment {
 	e.simulator = l.simulator(top["simulator"])
 	e.target = l.target(top["target"], e.simulator != nil || l.opts.Simulate)
 	e.gpu, e.gpuHashed = l.gpu(top["gpu"], l.simulated(e))
-	e.prompts = l.prompts(e.target.api)
-	e.ladders = l.ladders(e.prompts, e.target.api)
-	e.baseline = l.baseline(top["baseline"], e)
 	e.analysis = l.analysis(top["analysis"])
-	l.checkWork(e)
+	e.cells = l.cells(top, e)
 	return e
 }
 
@@ -78,7 +72,7 @@ func (l *loader) top() map[string]*hclsyntax.Block {
 	once := map[string]*hclsyntax.Block{}
 	for _, b := range l.body.Blocks {
 		switch b.Type {
-		case "experiment", "target", "simulator", "gpu", "baseline", "analysis":
+		case "experiment", "matrix", "target", "simulator", "gpu", "baseline", "analysis":
 			if first := once[b.Type]; first != nil {
 				l.duplicate(b, first)
 				continue

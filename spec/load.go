@@ -69,8 +69,10 @@ type loader struct {
 	inFile   bool     // a sensitive value stands in the file itself
 	secrets  []string // values that no text of a diagnostic shows
 
-	vars names
-	locs names
+	vars   names
+	locs   names
+	mat    names // of the cell in hand
+	inCell bool  // what is decoded may read the matrix
 
 	varFiles   []*varFile
 	secretVars map[string]bool // of the variables: whose values no excerpt shows
@@ -84,7 +86,7 @@ func newLoader(path string, opts Options) *loader {
 	if opts.Env == nil {
 		opts.Env = func(string) (string, bool) { return "", false }
 	}
-	l := &loader{path: path, opts: opts, vars: newNames(), locs: newNames(), shown: map[string]string{}, secretVars: map[string]bool{}}
+	l := &loader{path: path, opts: opts, vars: newNames(), locs: newNames(), mat: newNames(), shown: map[string]string{}, secretVars: map[string]bool{}}
 	l.texts = newTexts()
 	l.ctx = &hcl.EvalContext{Functions: l.functions()}
 	return l

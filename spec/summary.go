@@ -47,6 +47,8 @@ const (
 	sumSensitive      summary = "Sensitive value where none may be"
 	sumBadReference   summary = "Not a reference"
 	sumRefNotHere     summary = "Reference not allowed here"
+	sumUnknownMatrix  summary = "Unknown attribute of the matrix"
+	sumSecretByCell   summary = "Sensitive value that differs by cell"
 	sumCycle          summary = "Locals that need each other"
 	sumUndeclaredVar  summary = "Value for an undeclared variable"
 	sumBadVarValue    summary = "Unusable value for a variable"

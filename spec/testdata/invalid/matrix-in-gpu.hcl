@@ -1,5 +1,13 @@
 experiment "e" {}
 
+matrix {
+  n = [1, 2]
+}
+
+gpu {
+  interval = matrix.n # ERROR: Reference not allowed here
+}
+
 target {
   api   = "openai-embeddings"
   url   = "http://127.0.0.1:8000"
@@ -13,7 +21,4 @@ prompt "p" {
 ladder "batch" {
   rungs  = [1, 2, 4]
   passes = 3
-}
-
-matrix { # ERROR: Block not yet supported
 }
