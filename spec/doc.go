@@ -26,12 +26,56 @@
 // strict: seed = "7" is an error, and so is tokens = 1.5. Names of blocks begin with
 // a letter and have letters, digits, - and _.
 //
-// In an expression stand var.name and local.name, the operators, templates and
-// for-expressions of HCL, and these functions: abs, ceil, floor, max, min; concat,
-// contains, keys, length, merge, reverse; join, lower, trimspace, upper;
+// In an expression stand var.name, local.name and, where it is allowed, matrix.name,
+// the operators, templates and for-expressions of HCL, and these functions. None
+// sees a clock, a random number or a file, and what each makes is bounded.
 //
-//	doubling(a, b)       a, 2a, 4a and so on, none above b
-//	env(name, default)   the environment's value, which is always sensitive
+// Series of numbers, for rungs:
+//
+//	doubling(a, b)           a, 2a, 4a and so on, none above b
+//	geometric(a, b, n)       n points from a to b in equal ratios, rounded to whole
+//	                         numbers, each once: geometric(1, 64, 5) is [1, 3, 8, 23, 64]
+//	steps(from, to, step)    from, from + step and so on, none above to:
+//	                         steps(0, 100, 30) is [0, 30, 60, 90]
+//	range(limit)             0, 1, 2 and so on below the limit; also
+//	                         range(start, limit) and range(start, limit, step)
+//
+// Numbers:
+//
+//	abs(x)  ceil(x)  floor(x)  signum(x)
+//	max(a, b...)  min(a, b...)
+//	pow(x, y)                x to the power of y
+//	sum(list)
+//	parseint(text, base)     parseint("ff", 16) is 255
+//
+// Lists and objects:
+//
+//	coalesce(a, b...)        the first that is not null
+//	compact(list)            without empty strings
+//	concat(a, b...)          one list after the other
+//	contains(list, x)        whether x is in it
+//	distinct(list)           each element once
+//	flatten(list)            the elements of lists within it, as one list
+//	keys(object)  values(object)
+//	length(x)                of a list or an object; of a string its characters
+//	lookup(object, key, x)   the value under the key, or x
+//	merge(a, b...)           one object; later ones win
+//	reverse(list)
+//	setproduct(a, b...)      all combinations of the elements of lists
+//	slice(list, i, j)        the elements from i up to but without j
+//	sort(list)               of strings
+//	zipmap(keys, values)     an object of two lists
+//
+// Texts:
+//
+//	format(format, x...)     as printf: %s, %d, %.2f, %q, %v; widths below 100
+//	join(text, list)  split(text, string)
+//	jsonencode(x)
+//	lower(text)  upper(text)  trimspace(text)
+//	replace(text, old, new)
+//	substr(text, from, n)
+//	tonumber(x)  tostring(x)
+//	env(name, default)       the environment's value, which is always sensitive
 //
 // # experiment
 //
@@ -43,25 +87,56 @@
 // # variable and locals
 //
 //	variable "rounds" {
+//	  type        = number   # string, number, bool, list(number), map(string) and so on
 //	  default     = 4        # a value by itself, or env(); without one it must be given
 //	  sensitive   = false    # true: never written anywhere; a default that stands here
 //	                         # is masked in the run's copy of the file
 //	  description = "..."
+//	  validation {
+//	    condition     = var.rounds > 0 # of this variable alone
+//	    error_message = "There must be a round."
+//	  }
 //	}
 //
 //	locals {
 //	  sizes = concat(doubling(1, 8), [12])
 //	}
 //
-// A variable's value is the one that --var name=value gives, else the environment's
-// RUNG_VAR_name, else its default. From outside it is read as the type of the
-// default: a string as it stands, a number, a bool or a list as a literal. A
-// variable without a default is a string.
+// A variable's value is that of the last of these which gives one: its default; the
+// environment's RUNG_VAR_name; the files of --var-file, in order; --var name=value, in
+// order.
+//
+// The default must be of the type as it stands. What comes from outside is converted
+// to it: on the command line and in the environment a string stands as it is,
+// anything else as a literal, as --var 'sizes=[1, 2]'. A variable without a type is of
+// that of its default, and a string without either.
+//
+// A file of variables has lines of name = value, each value a literal. One whose name
+// ends in .json is a JSON object. It may name declared variables alone.
 //
 // A sensitive value, and all that is made from it, may stand in target.url and as a
 // value in target.headers and target.body, and nowhere else. It goes to the run
 // as plan.Secrets, beside the plan. Without a value it is unknown, which is good
 // enough for a check; a run needs it.
+//
+// # matrix
+//
+//	matrix {
+//	  max_num_seqs = [4, 8]           # strings, numbers or bools
+//	  dtype        = ["half", "float"]
+//	}
+//
+// Each combination of the lists is a cell, which is a run of its own: in the order of
+// the file, the last attribute changing first. A list has up to 100 values, a matrix
+// up to 1,000 cells. A cell is named by its values, "max_num_seqs=4,dtype=half", signs
+// that stand in no file's name replaced by -; rung run --cell takes its name or its
+// number, from 1 on.
+//
+// matrix.name stands for the cell's value in the blocks server, prompt, baseline,
+// ladder, retest and confirm, and in target.body; they are read anew for each cell.
+// What is wrong in all cells is said once, what differs by cell for the first. A
+// sensitive value can't be made from the matrix, for the secrets are one for all
+// cells.
 //
 // # target
 //

@@ -38,7 +38,7 @@ func docExamples(t *testing.T) map[string]string {
 // is the default is.
 func TestDocumentedDefaults(t *testing.T) {
 	doc := docExamples(t)
-	for _, kind := range []string{"experiment", "variable", "locals", "target", "simulator", "gpu", "prompt", "baseline", "ladder", "analysis"} {
+	for _, kind := range []string{"experiment", "variable", "locals", "matrix", "target", "simulator", "gpu", "prompt", "baseline", "ladder", "analysis"} {
 		if doc[kind] == "" {
 			t.Errorf("the documentation has no example of %s", kind)
 		}

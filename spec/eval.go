@@ -35,8 +35,7 @@ func (l *loader) evaluate(expr hclsyntax.Expression) (cty.Value, bool) {
 	if !ok || !l.knownFunctions(expr) {
 		return cty.NilVal, false
 	}
-	if l.cost(expr) > maxCost {
-		l.errorAt(expr.Range(), sumTooCostly, "What this expression makes could grow past all bounds; an experiment needs no such values.")
+	if !l.affordable(expr) {
 		return cty.NilVal, false
 	}
 	ctx := l.ctx.NewChild()

@@ -79,7 +79,8 @@ type loader struct {
 	shown      map[string]string
 	ctx        *hcl.EvalContext
 	texts      texts
-	marked     bool // the values of the expression in hand are sensitive by declaration
+	spent      float64 // of the cost of all expressions so far
+	marked     bool    // the values of the expression in hand are sensitive by declaration
 }
 
 func newLoader(path string, opts Options) *loader {
