@@ -69,7 +69,7 @@ func (l *loader) cells(top map[string]*hclsyntax.Block, e experiment) []cell {
 		}
 	}
 	l.inCell = false
-	l.findings = append(before, agreed(said, out)...)
+	l.findings = slices.Concat(before, agreed(said, out))
 	return out
 }
 

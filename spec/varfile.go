@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -172,9 +173,9 @@ func (l *loader) nativeAttributes(f *varFile) (hcl.Attributes, hcl.Diagnostics) 
 
 // inVarFiles finds the last file that gives a variable a value.
 func (l *loader) inVarFiles(name string) (*varFile, *hcl.Attribute) {
-	for i := len(l.varFiles) - 1; i >= 0; i-- {
-		if a := l.varFiles[i].attrs[name]; a != nil {
-			return l.varFiles[i], a
+	for _, f := range slices.Backward(l.varFiles) {
+		if a := f.attrs[name]; a != nil {
+			return f, a
 		}
 	}
 	return nil, nil
