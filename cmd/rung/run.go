@@ -44,8 +44,10 @@ order of rung plan, until one fails or is interrupted.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runSpec(cmd.Context(), args[0], f, o) },
 	}
-	f.add(c.Flags())
+	c.ValidArgsFunction = specFiles
+	f.add(c)
 	c.Flags().StringVar(&o.out, "out", o.out, "`folder` that the results are written to")
+	must(c.MarkFlagDirname("out"))
 	c.Flags().StringArrayVar(&o.cells, "cell", nil, "run this cell of the matrix alone, by its `number or name`; may be given several times")
 	return c
 }
