@@ -98,7 +98,7 @@ func (l *loader) references(expr hclsyntax.Expression) (refs, bool) {
 		if !ok {
 			good = false
 			if _, declared := set.declared[name]; !declared {
-				l.errorAt(t.SourceRange(), unknown, "The file %s %q.%s", hasNo(root), clip(name),
+				l.errorAt(t.SourceRange(), unknown, "%s %q.%s", l.hasNo(root), clip(name),
 					didYouMean(name, sortedKeys(set.declared)))
 			}
 			continue
@@ -109,14 +109,17 @@ func (l *loader) references(expr hclsyntax.Expression) (refs, bool) {
 	return used, good
 }
 
-func hasNo(root string) string {
-	switch root {
-	case "var":
-		return "declares no variable"
-	case "local":
-		return "declares no local"
+// hasNo begins the sentence that ends with a name that is not there.
+func (l *loader) hasNo(root string) string {
+	switch {
+	case root == "var":
+		return "The file declares no variable"
+	case root == "local":
+		return "The file declares no local"
+	case len(l.mat.declared) > 0:
+		return "The block matrix has no attribute"
 	default:
-		return "has no block matrix with an attribute"
+		return "The file has no block matrix, and so no"
 	}
 }
 

@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"rung/spec/plan"
@@ -39,6 +40,28 @@ type Visit struct {
 	Pause        time.Duration // before it
 	Least        time.Duration // with the pause
 	Likely       time.Duration // with the pause
+}
+
+// Plus adds a visit of the same rung in another pass.
+func (v Visit) Plus(o Visit) Visit {
+	v.Requests += o.Requests
+	v.InputTokens += o.InputTokens
+	v.OutputTokens += o.OutputTokens
+	v.Pause, v.Least, v.Likely = sat(v.Pause, o.Pause), sat(v.Least, o.Least), sat(v.Likely, o.Likely)
+	return v
+}
+
+// Plus adds the price of another cell. Cells are run one after the other, so the
+// client holds what the larger needs.
+func (p Price) Plus(o Price) Price {
+	p.Visits = slices.Concat(p.Visits, o.Visits)
+	p.Requests += o.Requests
+	p.InputTokens += o.InputTokens
+	p.OutputTokens += o.OutputTokens
+	p.Distinct += o.Distinct
+	p.Least, p.Likely = sat(p.Least, o.Least), sat(p.Likely, o.Likely)
+	p.Memory = max(p.Memory, o.Memory)
+	return p
 }
 
 // Cost is how long a server takes, and by which assumption.
@@ -78,7 +101,7 @@ func forward(sim plan.Simulator, tokens float64) float64 {
 // whatever its size, with all that are in flight served at once.
 func MeasuredCost(latency time.Duration, what string) Cost {
 	return Cost{
-		Assumption: fmt.Sprintf("if each request took the %s of %s, however large it is", latency.Round(time.Microsecond), what),
+		Assumption: fmt.Sprintf("if each took %s, as %s did, whatever its size", latency.Round(time.Microsecond), what),
 		Time: func(s plan.Shape, requests float64) time.Duration {
 			return nanos(math.Ceil(requests/float64(max(1, s.InFlight))) * float64(latency))
 		},
