@@ -72,7 +72,7 @@ const notShown = "The expression uses a sensitive value, so what was found is no
 // quote their arguments.
 func (l *loader) fromHCL(diags hcl.Diagnostics, sensitive bool) {
 	for _, d := range diags {
-		f := finding{severity: Error, summary: strings.TrimSuffix(d.Summary, "."), detail: d.Detail, rng: d.Subject, inFile: true}
+		f := finding{severity: Error, summary: strings.TrimSuffix(d.Summary, "."), detail: d.Detail, rng: placeOf(d), inFile: true}
 		if d.Severity == hcl.DiagWarning {
 			f.severity = Warning
 		}
@@ -84,6 +84,17 @@ func (l *loader) fromHCL(diags hcl.Diagnostics, sensitive bool) {
 		}
 		l.add(f)
 	}
+}
+
+// placeOf is where a diagnostic of the library is. In a file with errors of syntax it
+// may have no place: nil then.
+func placeOf(d *hcl.Diagnostic) *hcl.Range {
+	for _, rng := range []*hcl.Range{d.Subject, d.Context} {
+		if rng != nil && rng.Start.Line > 0 {
+			return rng
+		}
+	}
+	return nil
 }
 
 func (l *loader) failed() bool {

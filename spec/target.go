@@ -165,9 +165,10 @@ func (l *loader) headers(f *fields, t *target) {
 		}
 		h := plan.Header{Name: name, Sensitive: secret}
 		switch {
+		case !bare.IsKnown(): // not given for a check, or lost by an error of syntax
 		case !secret:
 			h.Value = bare.AsString()
-		case bare.IsKnown():
+		default:
 			t.secrets.Headers[name] = plan.NewSecret(bare.AsString())
 		}
 		t.Headers = append(t.Headers, h)

@@ -73,8 +73,9 @@ func (l *loader) parseVarFile(f *varFile) {
 		f.attrs, diags = l.nativeAttributes(f)
 	}
 	for _, d := range diags {
-		if d.Severity == hcl.DiagError && d.Subject != nil {
-			l.errorIn(f, *d.Subject, summary(strings.TrimSuffix(d.Summary, ".")), "A file of variables has lines of name = value, each a value by itself; one named .json is an object.")
+		if d.Severity == hcl.DiagError {
+			l.add(finding{severity: Error, summary: strings.TrimSuffix(d.Summary, "."), rng: placeOf(d), vars: f,
+				detail: "A file of variables has lines of name = value, each a value by itself; one named .json is an object."})
 		}
 	}
 	f.broken = diags.HasErrors()

@@ -133,7 +133,7 @@ func showSums(w *errWriter, all []spec.Price, cost spec.Cost) {
 	}
 	w.printf("%-17s %s\n", "distinct prompts", number(t.Distinct))
 	w.printf("%-17s %s, if the server answered at once\n", "least time", long(t.Least))
-	w.printf("%-17s %s, %s\n", "likely time", long(t.Likely), cost.Assumption)
+	w.printf("%-17s %s\n%-17s %s\n", "likely time", long(t.Likely), "", cost.Assumption)
 	w.printf("%-17s %s at most, for bodies and answers\n", "client's memory", bytesOf(t.Memory))
 	w.printf("Rounds that are refused and sent again come on top, and the requests before a run.\n")
 }
