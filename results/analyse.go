@@ -86,7 +86,7 @@ func header(r *Run) Header {
 		if q.Counted {
 			h.Counts.Counted++
 		}
-		if q.Outcome.ServerFailure() {
+		if q.Failed() {
 			h.Counts.Failed++
 		}
 	}

@@ -119,7 +119,7 @@ func said(rows visits) []Said {
 	var order []string
 	for _, a := range rows {
 		for _, r := range a.rows {
-			if !r.Outcome.ServerFailure() {
+			if !r.Failed() {
 				continue
 			}
 			name := string(r.Outcome)

@@ -74,7 +74,7 @@ func (b *Baseline) tokens(api plan.API, counted visits) {
 			if r.Outcome != record.OK {
 				continue
 			}
-			if r.InputTokens == nil || api == plan.OpenAIChat && r.OutputTokens == nil {
+			if r.InputTokens == nil || api.Generates() && r.OutputTokens == nil {
 				b.TokensReason = "the server did not count the tokens of every answer"
 				return
 			}

@@ -103,7 +103,7 @@ func (v visits) tally() plan.Tally {
 	for _, a := range v {
 		for _, r := range a.rows {
 			if r.Outcome != record.Cancelled {
-				t.Add(string(r.Outcome), r.Outcome.ServerFailure())
+				t.Add(string(r.Outcome), r.Failed())
 			}
 		}
 	}

@@ -137,7 +137,7 @@ func (w *walked) rung(i int) Rung {
 		r.ThroughputReason = noRound
 	case r.Latency == nil:
 		r.ThroughputReason = "no success"
-	case f.span <= 0:
+	case f.Span <= 0:
 		r.ThroughputReason = "no steady window: fewer requests than are in flight"
 	case r.Throughput == nil && w.unit.name == tokensPerS && r.Output != nil && r.Output.Max <= 0:
 		r.ThroughputReason = noOutput

@@ -23,7 +23,7 @@ type unit struct {
 // unitOf picks the ladder's unit: inputs/s for embeddings, output tokens/s for
 // chats, and requests/s where a server did not say how many tokens it gave.
 func unitOf(api plan.API, all visits) unit {
-	if api != plan.OpenAIChat {
+	if !api.Generates() {
 		return unit{name: inputsPerS, worth: func(r record.Request) float64 { return float64(r.InputsDone) }}
 	}
 	for _, a := range all.counted() {
@@ -44,47 +44,35 @@ func unitOf(api plan.API, all visits) unit {
 	}}
 }
 
-// flow is work done in steady windows and the windows' summed length, seconds.
-type flow struct{ work, span, busy float64 }
+// flow is work done in steady windows and the windows' summed length.
+type flow record.Flow
 
-// flow adds up the steady windows of attempts: the work of the successes whose
-// end lies in its attempt's window, so that the tail in which the last requests
-// drain is neither in the work nor in the time.
+// flow adds up the steady windows of attempts.
 func (v visits) flow(u unit) flow {
-	var f flow
+	var f record.Flow
 	for _, a := range v {
-		w := record.SteadyWindow(a.rows)
-		if w.Len() <= 0 {
-			continue
-		}
-		f.span += w.Len()
-		f.busy += record.MeanInFlight(a.rows, w) * w.Len()
-		for _, r := range a.rows {
-			if r.Outcome == record.OK && r.DoneTS <= w.End {
-				f.work += u.worth(r)
-			}
-		}
+		f.Add(a.rows, u.worth)
 	}
-	return f
+	return flow(f)
 }
 
 // rate is the work per second; nil without a window or without work: nothing can
 // be held against a throughput of 0.
 func (f flow) rate() *float64 {
-	if f.work <= 0 {
+	if f.Work <= 0 {
 		return nil
 	}
-	return f.over(f.work)
+	return f.over(f.Work)
 }
 
 // inFlight is the mean number of requests in flight; nil without a window.
-func (f flow) inFlight() *float64 { return f.over(f.busy) }
+func (f flow) inFlight() *float64 { return f.over(f.Busy) }
 
 func (f flow) over(x float64) *float64 {
-	if f.span <= 0 {
+	if f.Span <= 0 {
 		return nil
 	}
-	return finite(x / f.span)
+	return finite(x / f.Span)
 }
 
 // rates gives the throughput of each attempt that has a window.

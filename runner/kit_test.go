@@ -360,7 +360,7 @@ func config(f *pipes, ladders ...plan.Ladder) Config {
 // chatConfig asks for chats of 20 input tokens and some output tokens.
 func chatConfig(f *pipes, output int) Config {
 	l := batchLadder("chat", 1, 2, 1, 1)
-	l.Axis = plan.AxisConcurrency
+	l.Axis, l.Prompt.Exact = plan.AxisConcurrency, true
 	l.Rungs[0].Shape = plan.Shape{Batch: 1, InputTokens: 20, OutputTokens: output, InFlight: 1}
 	cfg := config(f, l)
 	cfg.Plan.Target.API = plan.OpenAIChat

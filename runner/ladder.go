@@ -13,14 +13,14 @@ import (
 type walk struct {
 	l       plan.Ladder
 	edge    int // index of the lowest rung that failed; len(rungs) where none did
-	tallies []plan.Tally
+	tallies []tally
 }
 
 // ladder walks a ladder, pass by pass, up to the edge that it finds.
 func (r *run) ladder(l plan.Ladder) error {
 	place := record.Place{Phase: record.Measure, Ladder: l.Name}
 	r.event(record.LadderBegin, place, nil)
-	w := &walk{l: l, edge: len(l.Rungs), tallies: make([]plan.Tally, len(l.Rungs))}
+	w := &walk{l: l, edge: len(l.Rungs), tallies: make([]tally, len(l.Rungs))}
 	var err error
 	for _, pass := range l.Passes {
 		if r.stopped() || w.edge == 0 || err != nil {
@@ -85,24 +85,33 @@ func (r *run) rung(w *walk, pass plan.Pass, i int) error {
 		r.event(record.RungEnd, place, nil)
 		r.at(record.Place{})
 	}()
-	if err := r.warmup(place, w.l.Prompt, rung.Shape, rung.Warmup); err != nil {
+	warm, err := r.warmup(place, w.l.Prompt, rung.Shape, rung.Warmup)
+	if err != nil {
 		return err
 	}
-	v := visit{prompt: w.l.Prompt, shape: rung.Shape, requests: rung.Requests, reruns: w.l.Reruns, stop: w.l.Stop}
+	v := visitOf(w.l, rung)
+	if l := latencies(warm.rows); len(l) > 0 {
+		v.quickest = l[0]
+	}
 	for round := range rung.Rounds {
 		if r.stopped() {
 			return nil
 		}
 		at := place // the rung's own place stays as it began
 		at.Round = round
-		v.before = w.tallies[i]
+		v.before = w.tallies[i].failures
 		res, err := r.round(at, v)
 		if err != nil {
 			return err
 		}
-		w.count(i, res.rows)
-		if reason := w.l.Stop.Edge(w.tallies[i]); reason != "" {
+		w.tallies[i].add(res)
+		if reason := w.l.Stop.Edge(w.tallies[i].failures); reason != "" {
 			return r.edge(w, at, v, reason, res.rows)
+		}
+		if reason := w.slow(i, r.cfg.Plan.Target.API, r.baselineP95); reason != "" {
+			w.edge = i
+			r.event(record.EdgeFound, at, func(e *record.Event) { e.Reason = reason })
+			return nil
 		}
 		if err := r.checkAlive(res.rows); err != nil { // no rule need say that a dead server ends the run
 			return err
@@ -127,15 +136,6 @@ func (r *run) stillThere(place record.Place) error {
 		})
 	}
 	return nil
-}
-
-// count adds rows to a rung's tally, over all passes: the report pools them too.
-func (w *walk) count(i int, rows []record.Request) {
-	for _, row := range rows {
-		if row.Outcome != record.Cancelled {
-			w.tallies[i].Add(string(row.Outcome), row.Outcome.ServerFailure())
-		}
-	}
 }
 
 // edge marks the rung as the edge and, on the first walk up, sends the confirming

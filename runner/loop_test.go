@@ -217,7 +217,7 @@ func TestRowOfAFailure(t *testing.T) {
 		if r := rows[0]; r.Outcome != record.Unavailable || *r.Status != 503 || r.Error != "busy [31m" || r.InputTokens != nil || r.Stage != "" || r.InputsDone != 0 {
 			t.Errorf("%+v", r)
 		}
-		if r := rows[1]; r.Outcome != record.Timeout || r.Status != nil || r.FirstByteTS != nil || r.Stage != record.StageFirstByte || r.LatencyS() != 60 || r.InputTokens != nil {
+		if r := rows[1]; r.Outcome != record.Timeout || r.Status != nil || r.FirstByteTS != nil || r.Stage != record.StageTotal || r.LatencyS() != 60 || r.InputTokens != nil {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -149,6 +149,9 @@ func usesOf(c plan.Cell) map[string]use {
 }
 
 func (u use) shortest() int {
+	if len(u.prompt.Mix) > 0 {
+		return u.prompt.Mix[0].Tokens
+	}
 	n := u.shapes[0].InputTokens
 	for _, s := range u.shapes {
 		n = min(n, s.InputTokens)
@@ -183,21 +186,29 @@ func widest(c plan.Cell) int {
 	return n
 }
 
-// probe sends one request before the run and keeps its row.
-func (p *Prepared) probe(ctx context.Context, pr plan.Prompt, shape plan.Shape, body []byte, wantTokens int) record.Request {
-	c := call{body: body, sum: digest(body)}
-	place := record.Place{Phase: record.Probe}
-	c.id = p.cfg.Plan.ID(plan.Key{Phase: string(record.Probe), Ladder: pr.Name, Index: len(p.probes)})
-	reply := p.client.Send(ctx, body, p.answerLimit(shape))
-	a := p.client.Read(reply, target.Want{Inputs: shape.Batch, InputTokens: wantTokens, OutputTokens: shape.OutputTokens})
+// probe sends one request before the run and keeps its row. exact says that its
+// input tokens must be as planned.
+func (p *Prepared) probe(ctx context.Context, m *material, shape plan.Shape, exact bool) (record.Request, error) {
+	key := plan.Key{Phase: string(record.Probe), Ladder: m.prompt.Name, Index: len(p.probes)}
+	body, tokens, err := m.body(ctx, p.client, shape, func(input int) [32]byte { return p.cfg.Plan.Draw(key, input) })
+	if err != nil {
+		return record.Request{}, err
+	}
+	c := call{id: p.cfg.Plan.ID(key), body: body, sum: digest(body), tokens: tokens, stream: m.prompt.Stream}
+	want := target.Want{Inputs: shape.Batch, OutputTokens: shape.OutputTokens}
+	if exact {
+		want.InputTokens = tokens
+	}
+	reply := p.client.Send(ctx, body, p.answerLimit(shape), c.stream)
+	a := p.client.Read(reply, want)
 	if a.Outcome == record.OK {
 		p.perInput = max(p.perInput, int64(len(reply.Body)/max(1, shape.Batch)))
 	}
 	p.usage = p.usage || a.Outcome == record.OK && a.InputTokens != nil
-	row := p.row(place, len(p.probes), shape, c, reply, a)
+	row := p.row(record.Place{Phase: record.Probe}, len(p.probes), shape, c, reply, a)
 	row.InFlight, row.RejectReason = 1, "probe"
 	p.probes = append(p.probes, row)
-	return row
+	return row, nil
 }
 
 // An answer may be this much longer than those before the run, and is never held

@@ -1,138 +1,21 @@
 package runner
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"fmt"
-	"net/http"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
-	"rung/runner/target"
 	"rung/sinks/record"
-	"rung/spec/plan"
 )
 
 // leastInFlight is the share of the asked requests in flight below which a round
 // measured the client. A perfect client scores 1.000 whatever the spread.
 const leastInFlight = 0.95
 
-// result is one attempt of one round.
-type result struct {
-	rows []record.Request // in order of index; only those that were sent
-	cut  bool             // an outcome stopped the sending
-}
-
-// sent is one reply on its way from who sends to who reads. answer is set where
-// it had to be read at once; then whether it stops the sending was asked too.
-type sent struct {
-	index  int
-	reply  target.Reply
-	answer *target.Answer
-}
-
-// closedLoop sends the calls with shape.InFlight of them in flight until all are
-// sent, an outcome trips, or the run is to stop. It returns when the last has come
-// back. Answers are read by other goroutines than those that send, but for those
-// that look like failures: what one of them trips must not depend on who is first.
-func (r *run) closedLoop(place record.Place, shape plan.Shape, calls []call, trips func(record.Outcome) bool) result {
-	rows := make([]*record.Request, len(calls))
-	replies := make(chan sent, max(1, shape.InFlight))
-	var next atomic.Int64
-	var cut atomic.Bool
-	ended, counting := 0, newTurn()
-	limit := r.answerLimit(shape)
-	want := target.Want{Inputs: shape.Batch, InputTokens: shape.Batch * shape.InputTokens, OutputTokens: shape.OutputTokens}
-
-	judging := newTurn()
-	judge := func(o record.Outcome) {
-		judging.take()
-		defer judging.give()
-		if trips(o) {
-			cut.Store(true)
-		}
-	}
-	var readers sync.WaitGroup
-	for range max(1, runtime.GOMAXPROCS(0)/2) {
-		readers.Go(func() {
-			for s := range replies {
-				judged := s.answer != nil
-				if !judged {
-					a := r.read(s.reply, want)
-					s.answer = &a
-				}
-				row := r.row(place, s.index, shape, calls[s.index], s.reply, *s.answer)
-				if !judged {
-					judge(row.Outcome)
-				}
-				rows[s.index] = &row
-				counting.take()
-				ended++
-				r.tick(row, ended, len(calls))
-				counting.give()
-			}
-		})
-	}
-	var senders sync.WaitGroup
-	for range min(shape.InFlight, len(calls)) {
-		senders.Go(func() {
-			for !cut.Load() && !r.stopped() {
-				i := int(next.Add(1)) - 1
-				if i >= len(calls) {
-					return
-				}
-				s := sent{index: i, reply: r.client.Send(r.abort, calls[i].body, limit)}
-				if looksFailed(s.reply) {
-					a := r.read(s.reply, want)
-					s.answer = &a
-					judge(a.Outcome)
-				}
-				replies <- s
-			}
-		})
-	}
-	senders.Wait()
-	close(replies)
-	readers.Wait()
-	return result{rows: compact(rows), cut: cut.Load()}
-}
-
-// smallAnswer bounds what is searched for an error behind a status of 200.
-const smallAnswer = 4 << 10
-
-// looksFailed says whether a reply is to be read before more is sent. It is
-// cheap: a success is never read here.
-func looksFailed(r target.Reply) bool {
-	return r.Err != nil || r.Status != http.StatusOK || len(r.Body) <= smallAnswer && bytes.Contains(r.Body, []byte(`"error"`))
-}
-
-// read decides what a reply is. What broke because the run was given up is
-// cancelled, whichever end of the connection noticed first.
-func (r *run) read(reply target.Reply, want target.Want) target.Answer {
-	a := r.client.Read(reply, want)
-	if reply.Err != nil && r.abort.Err() != nil {
-		a.Outcome = record.Cancelled
-	}
-	return a
-}
-
-func compact(rows []*record.Request) []record.Request {
-	out := make([]record.Request, 0, len(rows))
-	for _, row := range rows {
-		if row != nil {
-			out = append(out, *row)
-		}
-	}
-	return out
-}
-
 // admit says why a round must not count, or "" where it does. planned is the
-// number of requests that the round was to have.
-func (r *run) admit(res result, shape plan.Shape, planned int) string {
-	if r.stopped() && (len(res.rows) < planned && !res.cut || has(res.rows, record.Cancelled)) {
+// number of requests that the round was to have; 0 where that was not planned.
+func (r *run) admit(place record.Place, v visit, res result, planned int) string {
+	if r.stopped() && !res.cut && (len(res.rows) < planned || planned == 0 || has(res.rows, record.Cancelled)) || has(res.rows, record.Cancelled) {
 		return "interrupted"
 	}
 	if reason := refuseBy(res.rows, record.TokenMismatch, "input tokens off the plan"); reason != "" {
@@ -144,13 +27,124 @@ func (r *run) admit(res result, shape plan.Shape, planned int) string {
 	if reason := refuseBy(res.rows, record.ClientLimited, "this machine ran out of descriptors or ports"); reason != "" {
 		return reason
 	}
-	if res.cut || len(res.rows) < 2*shape.InFlight || !has(res.rows, record.OK) {
+	if reason := r.cached(v, res.rows); reason != "" {
+		return reason
+	}
+	if reason := r.throttled(place, res.rows); reason != "" {
+		return reason
+	}
+	if res.dry {
+		return "client_limited: the prompts that were made beforehand ran out before the round's time"
+	}
+	if v.rate > 0 {
+		return late(res.rows)
+	}
+	return v.thin(res)
+}
+
+// thin says that fewer requests were in flight than asked, in the round's steady part.
+func (v visit) thin(res result) string {
+	n := v.shape.InFlight
+	if res.cut || len(res.rows) < 2*n || !has(res.rows, record.OK) {
 		return "" // too short to say anything of its steady part, or nothing in it to measure
 	}
-	if mean := record.MeanInFlight(res.rows, record.SteadyWindow(res.rows)); mean < leastInFlight*float64(shape.InFlight) {
-		return fmt.Sprintf("client_limited: %.2f in flight on average, asked were %d", mean, shape.InFlight)
+	if mean := record.MeanInFlight(res.rows, record.SteadyWindow(res.rows)); mean < leastInFlight*float64(n) {
+		return fmt.Sprintf("client_limited: %.2f in flight on average, asked were %d", mean, n)
 	}
 	return ""
+}
+
+// An open loop's sends may be late by this share of the median span from sent to
+// done, or by this many seconds, whichever is more: what a timer can't keep is no
+// fault of a round.
+const (
+	mostLate  = 0.05
+	leastLate = 0.001
+)
+
+// late says that an open loop did not send when requests were due.
+func late(rows []record.Request) string {
+	var behind, spans []float64
+	for _, row := range rows {
+		if row.Sent() && !row.ResetIdle {
+			behind = append(behind, row.SentTS-row.DueTS)
+			spans = append(spans, row.ServiceS())
+		}
+	}
+	if len(behind) == 0 {
+		return ""
+	}
+	slices.Sort(behind)
+	slices.Sort(spans)
+	p95, r := record.Quantile(behind, 0.95), record.Quantile(spans, 0.5)
+	if p95 > max(leastLate, mostLate*r) {
+		return fmt.Sprintf("client_limited: the P95 of sends was %.1f ms late, and a request takes %.1f ms", 1000*p95, 1000*r)
+	}
+	return ""
+}
+
+// cacheBlock is how many tokens a prefix cache keeps together, where the server does
+// not say.
+const cacheBlock = 16
+
+// cached says that the server took more of the prompts from its prefix cache than
+// what every request must share: what the template puts before them, in whole blocks.
+func (r *run) cached(v visit, rows []record.Request) string {
+	shared := r.materials[v.prompt.Name].shared()
+	if shared > 0 {
+		shared = (shared + cacheBlock - 1) / cacheBlock * cacheBlock
+	}
+	hit, allowed, n := 0, 0, 0
+	for _, row := range rows {
+		if row.Outcome == record.OK && row.CachedTokens != nil {
+			hit += *row.CachedTokens
+			allowed += shared * row.Inputs
+			n++
+		}
+	}
+	if hit <= allowed {
+		return ""
+	}
+	return fmt.Sprintf("served from the cache: %d prompt tokens of %d requests came from the server's prefix cache, planned were at most %d", hit, n, allowed)
+}
+
+// Reasons of a throttle that void a round, as NVML's bits: a slowdown by the hardware,
+// by heat or by the power supply. A power cap is a condition, not a fault.
+const voidingThrottle = 0x8 | 0x20 | 0x40 | 0x80
+
+// leastClock is the share of the same rung's median SM clock below which a round is
+// not the same measurement.
+const leastClock = 0.95
+
+// throttled says that the card ran slower in the round than it does at this rung.
+func (r *run) throttled(place record.Place, rows []record.Request) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	w := record.SteadyWindow(rows)
+	bits, clock := r.sampling.during(w.Begin, w.Begin+record.WallS(rows))
+	if bits&voidingThrottle != 0 {
+		return fmt.Sprintf("throttled: the GPU gave a slowdown as its throttle reason (bits %#x)", bits)
+	}
+	if clock == 0 || place.Ladder == "" {
+		return ""
+	}
+	key := rungKey{place.Ladder, place.Rung}
+	before := r.clocks[key]
+	slices.Sort(before)
+	if len(before) > 0 {
+		if usual := record.Quantile(before, 0.5); clock < leastClock*usual {
+			return fmt.Sprintf("throttled: the SM clock was %.0f MHz, %.0f MHz before at this rung", clock, usual)
+		}
+	}
+	r.clocks[key] = append(before, clock)
+	return ""
+}
+
+// rungKey names a rung over the passes.
+type rungKey struct {
+	ladder string
+	rung   int
 }
 
 func has(rows []record.Request, o record.Outcome) bool {
@@ -190,7 +184,7 @@ func refuseBy(rows []record.Request, o record.Outcome, words string) string {
 func (r *run) incidents(rows []record.Request) {
 	var failed []*record.Request
 	for i := range rows {
-		if rows[i].Outcome.ServerFailure() {
+		if rows[i].Failed() {
 			failed = append(failed, &rows[i])
 		}
 	}
@@ -207,26 +201,4 @@ func (r *run) incidents(rows []record.Request) {
 		id := r.incident
 		row.Incident = &id
 	}
-}
-
-// calls makes the bodies of one round, before its clock starts.
-func (r *run) calls(ctx context.Context, place record.Place, pr plan.Prompt, shape plan.Shape, n int) ([]call, error) {
-	m := r.materials[pr.Name]
-	out := make([]call, n)
-	for i := range out {
-		key := plan.Key{Phase: string(place.Phase), Ladder: place.Ladder, Pass: place.Pass, Rung: place.Rung, Round: place.Round, Attempt: place.Attempt, Index: i}
-		draw := func(input int) [32]byte { return r.cfg.Plan.Draw(key, input) }
-		body, err := m.body(ctx, r.client, shape, draw)
-		if err != nil && !r.stopped() { // the server counts texts: it may be gone, or have been for a moment
-			if err := r.awaitServer(false); err != nil {
-				return nil, err
-			}
-			body, err = m.body(ctx, r.client, shape, draw)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("prompt %q: %w", pr.Name, err)
-		}
-		out[i] = call{id: r.cfg.Plan.ID(key), body: body, sum: digest(body)}
-	}
-	return out, nil
 }

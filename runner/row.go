@@ -16,6 +16,10 @@ type call struct {
 	id   string
 	body []byte
 	sum  string // SHA-256, hex
+
+	index  int // in its round
+	tokens int // planned, over all inputs
+	stream bool
 }
 
 func digest(body []byte) string {
@@ -54,14 +58,20 @@ func (p *Prepared) row(place record.Place, index int, shape plan.Shape, c call, 
 		Place: place, ID: c.id, Index: index,
 		Time: r.Sent, DueTS: p.clock.at(r.Sent), SentTS: p.clock.at(r.Sent), DoneTS: p.clock.at(r.Done),
 		InFlight: shape.InFlight, Inputs: shape.Batch, InputsDone: a.InputsDone,
-		InputTokensPlanned: shape.Batch * shape.InputTokens, InputTokens: a.InputTokens,
-		OutputTokens: a.OutputTokens, CachedTokens: a.CachedTokens,
+		InputTokensPlanned: c.tokens, InputTokens: a.InputTokens,
+		OutputTokens: a.OutputTokens, CachedTokens: a.CachedTokens, UsageSource: a.UsageSource,
+		FinishReason: a.FinishReason, Chunks: a.Chunks, ChunkGapsS: a.GapsS,
+		ServerTotalS: a.Timings.TotalS, ServerTokenisationS: a.Timings.TokenisationS, ServerQueueS: a.Timings.QueueS, ServerInferenceS: a.Timings.InferenceS,
 		BodyBytes: int64(len(c.body)), BodySHA256: c.sum, ResponseBytes: int64(len(r.Body)),
-		Outcome: a.Outcome, RetryAfterS: a.RetryAfterS, Error: a.Error, ConnReused: r.Reused,
+		Outcome: a.Outcome, RetryAfterS: a.RetryAfterS, Limit: a.Limit, Error: a.Error, ConnReused: r.Reused, Protocol: r.Protocol,
 	}
 	if !r.FirstByte.IsZero() {
 		t := p.clock.at(r.FirstByte)
 		row.FirstByteTS = &t
+	}
+	if !a.FirstToken.IsZero() {
+		t := p.clock.at(a.FirstToken)
+		row.FirstTokenTS = &t
 	}
 	if r.Status != 0 {
 		status := r.Status

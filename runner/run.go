@@ -25,6 +25,10 @@ type run struct {
 	sampling *sampling
 	incident int64
 	cooled   bool // the next rung needs no cool-down before it
+	air      air
+	clocks   map[rungKey][]float64 // median SM clock of each round that counted, in MHz
+
+	baselineP95 float64 // seconds; 0 where there was no baseline
 }
 
 // Summary is what there is to say of a run beside its records.
@@ -39,7 +43,7 @@ type Summary struct {
 // goroutines but never by two at once, and must not block. An error means that
 // the run failed; what was emitted before stays true.
 func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Summary, error) {
-	r := &run{Prepared: p, drain: drain, abort: abort, emit: emit, emitting: newTurn(), cooled: true}
+	r := &run{Prepared: p, drain: drain, abort: abort, emit: emit, emitting: newTurn(), cooled: true, clocks: map[rungKey][]float64{}}
 	r.at(record.Place{})
 	r.sampling = newSampling(r, p.cfg.Sampler, p.cfg.Plan.GPU.Interval.D())
 	for i := range p.untouched {
@@ -112,13 +116,13 @@ func (r *run) baseline(b plan.Baseline) error {
 	if r.stopped() {
 		return nil
 	}
-	if err := r.warmup(place, b.Prompt, b.Shape, b.Warmup); err != nil {
+	if _, err := r.warmup(place, b.Prompt, b.Shape, b.Warmup); err != nil {
 		return err
 	}
 	if r.stopped() {
 		return nil
 	}
-	v := visit{prompt: b.Prompt, shape: b.Shape, requests: b.Requests, reruns: baselineReruns, stop: baselineStop()}
+	v := visit{prompt: b.Prompt, shape: b.Shape, requests: b.Requests, warm: b.Warmup > 0, reruns: baselineReruns, stop: baselineStop()}
 	res, err := r.round(place, v)
 	if err != nil {
 		return err
@@ -128,6 +132,7 @@ func (r *run) baseline(b plan.Baseline) error {
 			e.Reason = fmt.Sprintf("the baseline ended after %d of %d requests: %s", len(res.rows), b.Requests, res.rows[len(res.rows)-1].Outcome)
 		})
 	}
+	r.baselineP95 = p95(res.rows)
 	return r.checkAlive(res.rows)
 }
 
@@ -142,67 +147,24 @@ const baselineReruns = 3
 
 // warmup sends requests at the shape that follows: recorded, never counted. A
 // timeout ends them early: the round shows it too, and each more would wait as long.
-func (r *run) warmup(at record.Place, pr plan.Prompt, shape plan.Shape, n int) error {
+func (r *run) warmup(at record.Place, pr plan.Prompt, shape plan.Shape, n int) (result, error) {
 	at.Phase = record.Warmup
-	calls, err := r.calls(r.drain, at, pr, shape, n)
-	if err != nil {
-		return err
+	return r.warm(order{place: at, prompt: pr, shape: shape, n: n})
+}
+
+func (r *run) warm(o order) (result, error) {
+	if o.n == 0 {
+		return result{}, nil
 	}
-	r.at(at)
-	res := r.closedLoop(at, shape, calls, func(o record.Outcome) bool { return o == record.Timeout })
+	s, err := r.supply(r.drain, o)
+	if err != nil {
+		return result{}, err
+	}
+	r.at(o.place)
+	res := r.flight(o.place, o.shape, o.n, func(o record.Outcome) bool { return o == record.Timeout }).closedLoop(s, 0)
 	r.incidents(res.rows)
 	r.rows(res.rows, "warmup")
-	return nil
-}
-
-// visit is what is sent at one place, round after round.
-type visit struct {
-	prompt   plan.Prompt
-	shape    plan.Shape
-	requests int
-	reruns   int
-	stop     plan.Stop
-	before   plan.Tally // of the rung's earlier rounds
-}
-
-// trips gives the rule that ends a round's sending: an outcome that the stop rule
-// names, or a timeout after which the ratio is exceeded whatever the rest brings:
-// a server that hangs would else hold each round for all its timeouts. Failures that
-// come quickly are let run, for their ratio's sake. It is asked once for each
-// request, by one goroutine at a time.
-func (v visit) trips() func(record.Outcome) bool {
-	t := plan.Tally{Total: v.before.Total + v.requests, Failures: v.before.Failures}
-	return func(o record.Outcome) bool {
-		if o.ServerFailure() {
-			t.Failures++
-		}
-		return v.stop.TripsAtOnce(string(o)) || o == record.Timeout && v.stop.Edge(t) != ""
-	}
-}
-
-// round sends one round until it is admitted, its budget is spent, an outcome
-// cut it, or the run is drained. It returns the rows of all attempts.
-func (r *run) round(place record.Place, v visit) (all result, err error) {
-	for attempt := range v.reruns + 1 {
-		place.Attempt = attempt
-		calls, err := r.calls(r.drain, place, v.prompt, v.shape, v.requests)
-		if err != nil {
-			return all, err
-		}
-		r.at(place)
-		r.event(record.RoundBegin, place, nil)
-		res := r.closedLoop(place, v.shape, calls, v.trips())
-		r.incidents(res.rows)
-		reason := r.admit(res, v.shape, v.requests)
-		r.rows(res.rows, reason)
-		r.roundEnd(place, res, reason)
-		all.rows = append(all.rows, res.rows...)
-		all.cut = all.cut || res.cut
-		if reason == "" || res.cut || r.stopped() {
-			break
-		}
-	}
-	return all, nil
+	return res, s.close()
 }
 
 // rows gives out a round's requests with its verdict.
@@ -222,7 +184,7 @@ func (r *run) roundEnd(place record.Place, res result, reason string) {
 			switch {
 			case row.Outcome == record.OK:
 				ok++
-			case row.Outcome.ServerFailure():
+			case row.Failed():
 				failed++
 			}
 		}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +29,57 @@ type sampling struct {
 	turn     turn // one reading at a time
 	late     int
 	lost     string
+	recent   []reading // of the last minutes, in order
+}
+
+// reading is what the admission of a round needs of a sample.
+type reading struct {
+	ts    float64
+	bits  int64   // throttle reasons
+	clock float64 // SM, MHz; 0: not known
+}
+
+// leastClocks is how many readings make a median worth a verdict.
+const leastClocks = 3
+
+// recentReadings bounds how many are kept: an hour at five a second, of one card.
+const recentReadings = 18_000
+
+// during gives the throttle reasons of all samples in a span of the run's clock, and
+// their median SM clock, 0 where it is not known.
+func (s *sampling) during(from, to float64) (bits int64, clock float64) {
+	s.turn.take()
+	defer s.turn.give()
+	var clocks []float64
+	for _, r := range s.recent {
+		if r.ts < from || r.ts > to {
+			continue
+		}
+		bits |= r.bits
+		if r.clock > 0 {
+			clocks = append(clocks, r.clock)
+		}
+	}
+	if len(clocks) < leastClocks {
+		return bits, 0
+	}
+	slices.Sort(clocks)
+	return bits, record.Quantile(clocks, 0.5)
+}
+
+// keep notes a sample for the admission of rounds.
+func (s *sampling) keep(sample record.Sample) {
+	r := reading{ts: sample.TS}
+	if sample.ThrottleReasons != nil {
+		r.bits = *sample.ThrottleReasons
+	}
+	if sample.SMClockMHz != nil {
+		r.clock = *sample.SMClockMHz
+	}
+	if len(s.recent) == recentReadings {
+		s.recent = slices.Delete(s.recent, 0, recentReadings/2)
+	}
+	s.recent = append(s.recent, r)
 }
 
 func newSampling(r *run, s Sampler, interval time.Duration) *sampling {
@@ -110,6 +162,7 @@ func (s *sampling) take(due time.Time, forced bool) {
 		sample := &samples[i]
 		sample.Place, sample.Time, sample.TS, sample.Forced = place, now, s.r.clock.at(now), forced
 		sample.LateS = max(0, behind.Seconds())
+		s.keep(*sample)
 		s.r.send(record.Item{Sample: sample})
 	}
 }

@@ -7,11 +7,7 @@ import (
 )
 
 func kneeSchema() schema {
-	const later = "It belongs to the rule gain_and_p95; there are power and half_increment."
-	return schema{
-		kind: "knee", attrs: []string{"rule", "elasticity", "tie", "p95_rise", "factor", "flat"},
-		notYet: map[string]string{"gain": later, "p95_over_baseline": later},
-	}
+	return schema{kind: "knee", attrs: []string{"rule", "elasticity", "tie", "p95_rise", "factor", "flat", "gain", "p95_over_baseline"}}
 }
 
 func analysisSchema() schema {
@@ -38,18 +34,17 @@ func (l *loader) analysis(b *hclsyntax.Block) plan.Analysis {
 	if b != nil {
 		f = l.open(b, analysisSchema())
 	}
-	a := plan.Analysis{Use: f.choice("use", "interactive", []string{"interactive", "offline"}, nil)}
+	a := plan.Analysis{Use: f.choice("use", "interactive", []string{"interactive", "offline"})}
 	k := f.sub(kneeSchema())
 	a.Knee = plan.Knee{
-		Rule: k.choice("rule", "power", []string{"power", "half_increment"},
-			map[string]string{"gain_and_p95": "There are power and half_increment."}),
+		Rule:            k.choice("rule", "power", []string{"power", "half_increment", "gain_and_p95"}),
 		Elasticity:      k.real("elasticity", 0.5, 0.01, 1),
 		Tie:             k.real("tie", 0.05, 0, 0.9),
 		P95Rise:         k.real("p95_rise", 1.10, 1, 100),
 		Factor:          k.real("factor", 0.5, 0, 10),
 		Flat:            k.real("flat", 0.05, 0, 1),
-		Gain:            0.5,
-		P95OverBaseline: 1.5,
+		Gain:            k.real("gain", 0.5, 0, 10),
+		P95OverBaseline: k.real("p95_over_baseline", 1.5, 1, 1e6),
 	}
 	limit := f.sub(limitSchema())
 	a.Limit.P95Ratio = limit.real("p95_ratio", 3.0, 1, 1e6)

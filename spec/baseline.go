@@ -16,7 +16,7 @@ func baselineSchema() schema {
 }
 
 // baseline decodes the block. What it leaves out comes from the first ladder: the
-// prompt, the fixed batch, and the first length where the ladder raises it.
+// prompt, the fixed batch, and the first length of those that the ladder raises.
 func (l *loader) baseline(b *hclsyntax.Block, e cell) baseline {
 	f := l.absent(baselineSchema())
 	if b != nil {
@@ -39,17 +39,26 @@ func (l *loader) baseline(b *hclsyntax.Block, e cell) baseline {
 	}
 	out.Prompt = p.Prompt
 	out.Shape = plan.Shape{Batch: first.fixedBatch(), InputTokens: p.tokens, OutputTokens: p.output, InFlight: 1}
-	if p.tokens > 0 || !ok || !p.sound {
-		return out
-	}
-	if first.Axis != plan.AxisInputTokens {
-		if f.given("prompt") {
-			l.errorAt(f.rng("prompt"), sumMissingTokens, "The baseline needs a prompt with tokens; prompt.%s has none.", p.Name)
-		}
-		return out // else the ladder has said so
-	}
-	if len(first.Rungs) > 0 {
-		out.Shape.InputTokens = first.Rungs[0].Shape.InputTokens
+	if ok && p.sound {
+		l.baselineLengths(f, &out, p, first, e.target.api)
 	}
 	return out
+}
+
+// baselineLengths gives what the prompt leaves out the length of the ladder's first
+// rung, where that raises it.
+func (l *loader) baselineLengths(f *fields, out *baseline, p prompt, first ladder, api plan.API) {
+	for _, n := range p.lengths(api) {
+		switch {
+		case n.tokens > 0:
+		case first.Axis != n.axis:
+			if f.given("prompt") { // else the ladder has said so
+				l.errorAt(f.rng("prompt"), sumMissingTokens, "The baseline needs a prompt with %s; prompt.%s has none.", n.attr, p.Name)
+			}
+		case len(first.Rungs) > 0 && n.axis == plan.AxisInputTokens:
+			out.Shape.InputTokens = first.Rungs[0].Shape.InputTokens
+		case len(first.Rungs) > 0:
+			out.Shape.OutputTokens = first.Rungs[0].Shape.OutputTokens
+		}
+	}
 }

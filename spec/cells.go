@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -12,13 +11,15 @@ import (
 // cell is what the matrix may change: the blocks that are decoded for each cell
 // anew.
 type cell struct {
-	name       string
-	values     []plan.Setting
-	body       json.RawMessage
-	secretBody []string // keys of body with sensitive values, in order
-	prompts    []prompt
-	ladders    []ladder
-	baseline   baseline
+	name     string
+	values   []plan.Setting
+	target   target // that of all cells, with this one's body
+	server   *plan.Server
+	prompts  []prompt
+	ladders  []ladder
+	baseline baseline
+	retests  []plan.Retest
+	confirm  *plan.Check
 }
 
 // maxCellBlocks bounds the blocks that are decoded for all cells together.
@@ -27,20 +28,23 @@ const maxCellBlocks = 20_000
 // cell decodes one cell. A block that may read the matrix belongs here, and each
 // that refers to a prompt or a ladder.
 func (l *loader) cell(top map[string]*hclsyntax.Block, e experiment) cell {
-	var c cell
-	t := e.target
-	l.targetBody(t.f, &t)
-	c.body, c.secretBody = t.body, t.secretBody
+	c := cell{target: e.target}
+	l.targetBody(c.target.f, &c.target)
+	c.server = l.server(top["server"], &c.target)
 	c.prompts = l.prompts(e.target.api)
 	c.ladders = l.ladders(c.prompts, e.target.api)
 	c.baseline = l.baseline(top["baseline"], c)
+	c.retests = l.retests(c)
+	c.confirm = l.confirm(top["confirm"], c)
+	l.advise(e, c, top)
 	return c
 }
 
 // plan is the cell as a run takes it.
 func (c cell) plan(index int) plan.Cell {
 	b := c.baseline.Baseline
-	out := plan.Cell{Index: index, Name: c.name, Values: c.values, Baseline: &b, Body: c.body}
+	out := plan.Cell{Index: index, Name: c.name, Values: c.values, Body: c.target.body, Server: c.server, Baseline: &b,
+		Retests: c.retests, Confirm: c.confirm}
 	for _, d := range c.ladders {
 		out.Ladders = append(out.Ladders, d.Ladder)
 	}
@@ -56,7 +60,7 @@ func (l *loader) cells(top map[string]*hclsyntax.Block, e experiment) []cell {
 	}
 	var out []cell
 	var said [][]finding
-	before, requests := l.findings, 0
+	before, requests := l.findings, 0.0
 	l.inCell = true
 	for _, m := range choices {
 		l.findings, l.mat.values = nil, m.values

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -75,5 +76,30 @@ func TestSecretBesideTheMatrix(t *testing.T) {
 	res := mustLoad(t, read(t, "testdata/valid/matrix.hcl"), Options{Vars: map[string]string{"token": secret}, ForRun: true})
 	if got := res.Secrets.Body["key"].Reveal(); got != `"`+secret+`"` {
 		t.Error(got)
+	}
+}
+
+// The server, retests and the confirmation are each cell's own.
+func TestServerAndChecksOfCells(t *testing.T) {
+	source := `matrix {
+  seqs = [4, 8]
+}
+server {
+  command = ["serve", "--max-num-seqs", tostring(matrix.seqs)]
+  env     = { SEQS = "n${matrix.seqs}" }
+}
+retest {
+  ladder   = ladder.batch
+  requests = 10 * matrix.seqs
+}
+confirm {
+  requests = 20 * matrix.seqs
+}
+` + small("ladder \"batch\" { rungs = [1, 2] }\n")
+	for i, c := range mustLoad(t, source, Options{}).Plan.Cells {
+		n := 4 * (i + 1)
+		if c.Server.Command[2] != strconv.Itoa(n) || c.Server.Env[0].Value != "n"+strconv.Itoa(n) || c.Retests[0].Requests != 10*n || c.Confirm.Requests != 20*n {
+			t.Errorf("%+v", c)
+		}
 	}
 }

@@ -13,44 +13,53 @@ const (
 	maxRequestTokens = 10_000_000 // of one request: they are made before it is sent
 )
 
-// checkFixed: what the axis raises is not fixed beside it, and a chat has no batch.
+// checkFixed: what the axis raises is not fixed beside it, and where a server makes
+// the batches itself there is none to ask for.
 func (l *loader) checkFixed(f *fields, d ladder, api plan.API) {
 	for _, axis := range []plan.Axis{plan.AxisBatch, plan.AxisConcurrency} {
 		if d.Axis == axis && f.given(string(axis)) {
 			l.errorAt(f.attrs[string(axis)].NameRange, sumFixedTwice, "The ladder raises %s, so that it can't be fixed too. Its values are rungs.", axis)
 		}
 	}
-	const instead = "In a chat the server makes the batches; raise concurrency instead."
+	instead := "In a chat the server makes the batches; raise concurrency instead."
+	if api == plan.OpenAICompletions {
+		instead = "A completion is sent for one prompt, and the server makes the batches; raise concurrency instead."
+	}
 	switch {
-	case api != plan.OpenAIChat:
-	case d.Axis == plan.AxisBatch && f.given("axis"):
-		l.errorAt(f.rng("axis"), sumBatchChat, instead)
+	case d.Axis == plan.AxisOutputTokens && api != "" && !api.Generates():
+		l.errorAt(f.rng("axis"), sumOutputTokens, "The api %s gives no output tokens to raise.", api)
+	case !api.Generates():
 	case d.Axis == plan.AxisBatch:
-		l.errorAt(f.head(), sumBatchChat, instead)
+		l.errorAt(f.rng("axis"), sumNoBatch, "%s", instead)
 	case d.batch > 1:
-		l.errorAt(f.rng("batch"), sumBatchChat, instead)
+		l.errorAt(f.rng("batch"), sumNoBatch, "%s", instead)
 	}
 }
 
-// checkLength: the length stands in the prompt, or in the rungs, and in one of them
+// checkLength: a length stands in the prompt, or in the rungs, and in one of them
 // alone.
-func (l *loader) checkLength(f *fields, d ladder) {
+func (l *loader) checkLength(f *fields, d ladder, api plan.API) {
 	p := d.prompt
-	switch {
-	case p.Name == "":
-	case d.Axis == plan.AxisInputTokens && p.tokens > 0:
-		l.errorAt(f.head(), sumTokensTwice, "The ladder raises the length, and prompt.%s sets tokens on line %d. "+
-			"Use a prompt without tokens.", p.Name, p.where.Start.Line)
-	case d.Axis != plan.AxisInputTokens && p.tokens == 0 && p.sound:
-		l.errorAt(f.head(), sumMissingTokens, "prompt.%s (line %d) has no tokens, which only a ladder of input_tokens sets.", p.Name, p.rng.Start.Line)
+	if p.Name == "" {
+		return
+	}
+	for _, n := range p.lengths(api) {
+		switch {
+		case d.Axis == n.axis && n.tokens > 0:
+			l.errorAt(f.head(), sumTokensTwice, "The ladder raises the length, and prompt.%s sets %s on line %d. "+
+				"Use a prompt without it.", p.Name, n.attr, n.where.Start.Line)
+		case d.Axis != n.axis && n.tokens == 0 && p.sound:
+			l.errorAt(f.head(), sumMissingTokens, "prompt.%s (line %d) has no %s, which only a ladder of %s sets.",
+				p.Name, p.rng.Start.Line, n.attr, n.axis)
+		}
 	}
 }
 
 // checkLadder looks at the rungs together.
-func (l *loader) checkLadder(f *fields, d ladder, values []int) {
+func (l *loader) checkLadder(f *fields, d ladder, values []float64) {
 	for i := 1; i < len(values); i++ {
 		if values[i] <= values[i-1] {
-			l.warnAt(f.rng("rungs"), sumNotRising, "%d comes after %d. A ladder is walked from the least load to the most, and the first rung that fails ends it.",
+			l.warnAt(f.rng("rungs"), sumNotRising, "%g comes after %g. A ladder is walked from the least load to the most, and the first rung that fails ends it.",
 				values[i], values[i-1])
 			break
 		}
@@ -58,7 +67,9 @@ func (l *loader) checkLadder(f *fields, d ladder, values []int) {
 	if d.once {
 		l.warnAt(f.rng("passes"), sumOnePass, "The ladder is walked once, so that drift is unseen and no confidence is given. Five passes tell a knee from a bad minute.")
 	}
-	l.checkRequests(f, d)
+	if d.duration == 0 {
+		l.checkRequests(f, d)
+	}
 	for _, r := range d.Rungs {
 		if r.Shape.Batch*r.Shape.InputTokens > maxRequestTokens {
 			l.errorAt(f.rng("rungs"), sumTooMuchWork, "At rung %g one request has %d inputs of %d tokens; a request may have %d tokens.",
@@ -112,11 +123,18 @@ func perFlight(r plan.Rung) float64 {
 
 // checkWork bounds what all ladders of all cells send together. It adds those of a
 // cell to the requests of the cells before.
-func (l *loader) checkWork(e cell, total int) int {
-	total += e.baseline.Warmup + e.baseline.Requests
+func (l *loader) checkWork(e cell, total float64) float64 {
+	total += float64(e.baseline.Warmup + e.baseline.Requests)
+	for _, r := range e.retests {
+		total += float64(r.Warmup + r.Requests)
+	}
+	if e.confirm != nil {
+		total += float64(e.confirm.Warmup + e.confirm.Requests)
+	}
 	for _, d := range e.ladders {
 		for _, r := range d.Rungs {
-			total += d.passes * (r.Warmup + r.Rounds*r.Requests)
+			n, _ := d.counted(r)
+			total += n + float64(d.passes*r.Warmup)
 			if total > maxRequests {
 				l.errorAt(d.f.head(), sumTooMuchWork, "With this ladder, up to its rung %g, the plan has more than %d requests.", r.Value, maxRequests)
 				return total
@@ -124,4 +142,18 @@ func (l *loader) checkWork(e cell, total int) int {
 		}
 	}
 	return total
+}
+
+// counted is how many requests all passes send at a rung, warm-ups apart. In a closed
+// loop of a duration that is the server's to say: then ok is false.
+func (l ladder) counted(r plan.Rung) (n float64, ok bool) {
+	rounds := float64(l.passes * r.Rounds)
+	switch {
+	case l.Axis == plan.AxisRate:
+		return rounds * r.Value * r.Duration.Seconds(), true
+	case r.Duration > 0:
+		return 0, false
+	default:
+		return rounds * float64(r.Requests), true
+	}
 }

@@ -6,22 +6,28 @@ import (
 	"testing"
 )
 
-// docExamples gives the indented examples of the reference, by the kind of their
-// first block.
-func docExamples(t *testing.T) map[string]string {
+// docExamples gives the indented examples of the reference, in order, by
+// the kind of their first block.
+func docExamples(t *testing.T) map[string][]string {
 	t.Helper()
-	out := map[string]string{}
+	out := map[string][]string{}
 	var at string
 	for line := range strings.SplitSeq(Reference, "\n") {
 		code, ok := strings.CutPrefix(line, "\t")
 		if m := regexp.MustCompile(`^(\w+) ("\w+" )?\{`).FindStringSubmatch(code); ok && m != nil {
 			at = m[1]
+			out[at] = append(out[at], "")
 		}
 		if ok && at != "" {
-			out[at] += code + "\n"
+			out[at][len(out[at])-1] += code + "\n"
 		}
-		if ok && code == "}" {
+		if ok && (code == "}" || strings.Contains(code, "{}")) {
 			at = ""
+		}
+	}
+	for _, kind := range append(fileSchema().blocks, "settle") {
+		if len(out[kind]) == 0 {
+			t.Fatalf("the documentation has no example of %s", kind)
 		}
 	}
 	return out
@@ -29,11 +35,7 @@ func docExamples(t *testing.T) map[string]string {
 
 // Every block that a file may have has an example, and a section of its own.
 func TestReferenceHasEveryBlock(t *testing.T) {
-	doc := docExamples(t)
 	for _, kind := range fileSchema().blocks {
-		if doc[kind] == "" {
-			t.Errorf("the reference has no example of %s", kind)
-		}
 		if text, ok := Section(kind); !ok || !strings.Contains(text, "\t"+kind) {
 			t.Errorf("the reference has no section %s", kind)
 		}
@@ -55,10 +57,23 @@ func TestReferenceHasEveryBlock(t *testing.T) {
 
 // The example of a matrix loads, with a block that reads it.
 func TestDocumentedMatrix(t *testing.T) {
-	source := docExamples(t)["matrix"] + strings.Replace(small("ladder \"batch\" {\n rungs = [1]\n}\n"), `"m"`, "\"m\"\n  body = { dtype = matrix.dtype }", 1)
+	source := docExamples(t)["matrix"][0] + strings.Replace(small("ladder \"batch\" {\n rungs = [1]\n}\n"), `"m"`, "\"m\"\n  body = { dtype = matrix.dtype }", 1)
 	if p := mustLoad(t, source, Options{}).Plan; len(p.Cells) != 4 || p.Cells[1].Name != "max_num_seqs=4,dtype=float" {
 		t.Errorf("%+v", p.Cells)
 	}
+}
+
+// drop leaves out the lines that set an attribute.
+func drop(s string, attrs ...string) string {
+	for _, a := range attrs {
+		s = regexp.MustCompile(`(?m)^ *`+a+` *=.*\n`).ReplaceAllString(s, "")
+	}
+	return s
+}
+
+// embeddings leaves out of the example of a prompt what only an API that generates has.
+func embeddings(prompt string) string {
+	return drop(prompt, "text_file", "kind", "output_tokens", "output", "temperature", "stream")
 }
 
 // TestDocumentedDefaults loads the documentation's own examples, once with them and
@@ -66,19 +81,55 @@ func TestDocumentedMatrix(t *testing.T) {
 // is the default is.
 func TestDocumentedDefaults(t *testing.T) {
 	doc := docExamples(t)
-	drop := func(s, line string) string {
-		return regexp.MustCompile(`(?m)^ *`+line+` *=.*\n`).ReplaceAllString(s, "")
-	}
-	experiment := strings.Replace(doc["experiment"], `"name"`, `"e"`, 1)
-	prompt := drop(drop(doc["prompt"], "output_tokens"), "text_file")
-	gpu := drop(drop(doc["gpu"], "source"), "devices")
-	full := experiment + doc["variable"] + doc["locals"] + doc["target"] + doc["simulator"] + gpu + prompt + doc["baseline"] +
-		drop(doc["ladder"], "batch") + doc["analysis"]
-	target := regexp.MustCompile(`(?s)  timeout \{.*?\n  \}\n`).ReplaceAllString(doc["target"], "")
-	least := `experiment "e" {}` + "\n" + target + "simulator {}\n" + prompt + `ladder "batch" { rungs = doubling(1, 32) }` + "\n"
+	experiment := strings.Replace(doc["experiment"][0], `"name"`, `"e"`, 1)
+	prompt := embeddings(doc["prompt"][0])
+	full := experiment + doc["variable"][0] + doc["locals"][0] + doc["target"][0] + doc["simulator"][0] + drop(doc["gpu"][0], "source", "devices") +
+		prompt + doc["baseline"][0] + drop(doc["ladder"][0], "batch") + doc["analysis"][0]
+	target := regexp.MustCompile(`(?s)  timeout \{.*?\n  \}\n`).ReplaceAllString(doc["target"][0], "")
+	least := `experiment "e" {}` + "\n" + target + "simulator {}\n" + drop(prompt, "reuse") + `ladder "batch" { rungs = doubling(1, 32) }` + "\n"
 	want, got := mustLoad(t, full, Options{}).Plan, mustLoad(t, least, Options{}).Plan
 	want.Description = ""
 	if want.Digest() != got.Digest() {
 		t.Errorf("the documented defaults are not the defaults:\n%+v\n%+v", want, got)
+	}
+}
+
+// TestDocumentedDefaultsOfBlocks does so for what a file may have beside the least:
+// each example, and the same block without what has a default.
+func TestDocumentedDefaultsOfBlocks(t *testing.T) {
+	doc := docExamples(t)
+	base := "experiment \"e\" {}\n" + doc["target"][0] + embeddings(doc["prompt"][0]) + "ladder \"batch\" {\n  rungs = [1, 2]\n}\n"
+	settled := func(block string) string {
+		return "ladder \"long\" {\n  axis = \"batch\"\n  rungs = [1]\n" + block + "}\n"
+	}
+	for name, c := range map[string]struct{ full, least string }{
+		"server":  {drop(doc["server"][0], "env", "dir", "path", "port", "log"), "server {\n" + regexp.MustCompile(`.*command.*\n`).FindString(doc["server"][0]) + "}\n"},
+		"metrics": {doc["metrics"][0], "metrics {}\n"},
+		"retest":  {doc["retest"][0], "retest {\n  ladder = ladder.batch\n}\n"},
+		"confirm": {doc["confirm"][0], "confirm {}\n"},
+		"rate":    {doc["ladder"][1], "ladder \"rate\" {\n  rungs = [0.5, 1, 2]\n}\n"},
+		"settle":  {settled(doc["settle"][0]), settled("  settle {\n  }\n")},
+	} {
+		want, got := mustLoad(t, base+c.full, Options{}).Plan, mustLoad(t, base+c.least, Options{}).Plan
+		if want.Digest() != got.Digest() {
+			t.Errorf("%s: the documented defaults are not the defaults:\n%+v\n%+v", name, want, got)
+		}
+	}
+}
+
+// TestDocumentedExamplesLoad loads the examples in which nothing is a default.
+func TestDocumentedExamplesLoad(t *testing.T) {
+	doc := docExamples(t)
+	const head, ladder = "experiment \"e\" {}\n", "ladder \"concurrency\" {\n  rungs  = [1, 2]\n  prompt = prompt.p512\n}\n"
+	prompt := drop(doc["prompt"][0], "text_file")
+	chat := strings.Replace(doc["target"][0], "openai-embeddings", "openai-chat", 1)
+	for name, source := range map[string]string{
+		"a program": head + doc["target"][1] + embeddings(prompt) + ladder,
+		"a log":     head + doc["target"][0] + doc["server"][1] + embeddings(prompt) + ladder,
+		"a server":  head + doc["target"][0] + doc["server"][0] + embeddings(prompt) + ladder,
+		"a mix":     head + doc["target"][0] + embeddings(prompt) + doc["prompt"][1] + ladder,
+		"goals":     head + chat + prompt + doc["slo"][0] + doc["rollback"][0] + doc["config"][0] + ladder,
+	} {
+		t.Run(name, func(t *testing.T) { mustLoad(t, source, Options{}) })
 	}
 }

@@ -12,12 +12,16 @@ func (e experiment) expand() plan.Plan {
 		Target:      e.target.Target,
 		Simulator:   e.simulator,
 		GPU:         e.gpuHashed,
+		Metrics:     e.metrics,
 		Analysis:    e.analysis,
+		SLO:         e.slo,
+		Rollback:    e.rollback,
+		Configs:     e.configs,
 	}
 	for i, c := range e.cells {
 		p.Cells = append(p.Cells, c.plan(i))
 	}
-	p.SpecHash = specHash(p, e.cells[0].secretBody)
+	p.SpecHash = specHash(p, e.cells[0].target.secretBody)
 	p.WorkloadHash = workloadHashes(p)
 	p.GPU = e.gpu
 	return p

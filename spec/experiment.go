@@ -20,6 +20,10 @@ type experiment struct {
 	gpu         plan.GPU
 	gpuHashed   plan.GPU // as the file has it, whatever --simulate makes of it
 	analysis    plan.Analysis
+	metrics     *plan.Metrics
+	slo         *plan.SLO
+	rollback    *plan.Rollback
+	configs     []string
 	cells       []cell
 }
 
@@ -30,17 +34,8 @@ const maxSeed = 1 << 53
 func fileSchema() schema {
 	return schema{
 		kind: "An experiment file",
-		blocks: []string{"experiment", "variable", "locals", "matrix", "target", "simulator", "gpu", "prompt", "baseline",
-			"ladder", "analysis"},
-		notYet: map[string]string{
-			"server":   "Start the server yourself and give its address in target.url.",
-			"metrics":  "The GPU is sampled: see the block gpu.",
-			"retest":   "A further ladder over the longer prompt shows the same.",
-			"confirm":  "A run of its own at the limits shows the same.",
-			"slo":      "The report shows the percentiles; no goodput is counted.",
-			"rollback": "Runs can't be held against one another yet.",
-			"config":   "The report names the limits; it writes no server configuration.",
-		},
+		blocks: []string{"experiment", "variable", "locals", "matrix", "target", "simulator", "server", "gpu", "metrics", "prompt", "baseline",
+			"ladder", "retest", "confirm", "slo", "analysis", "config", "rollback"},
 	}
 }
 
@@ -53,6 +48,10 @@ func (l *loader) experiment() experiment {
 	e.target = l.target(top["target"], e.simulator != nil || l.opts.Simulate)
 	e.gpu, e.gpuHashed = l.gpu(top["gpu"], l.simulated(e))
 	e.analysis = l.analysis(top["analysis"])
+	e.metrics = l.metrics(top["metrics"], e.target.api)
+	e.slo = l.slo(top["slo"], e.target.api)
+	e.rollback = l.rollback(top["rollback"])
+	e.configs = l.configs()
 	e.cells = l.cells(top, e)
 	return e
 }
@@ -72,13 +71,13 @@ func (l *loader) top() map[string]*hclsyntax.Block {
 	once := map[string]*hclsyntax.Block{}
 	for _, b := range l.body.Blocks {
 		switch b.Type {
-		case "experiment", "matrix", "target", "simulator", "gpu", "baseline", "analysis":
+		case "experiment", "matrix", "target", "simulator", "server", "gpu", "metrics", "baseline", "confirm", "slo", "analysis", "rollback":
 			if first := once[b.Type]; first != nil {
 				l.duplicate(b, first)
 				continue
 			}
 			once[b.Type] = b
-		case "variable", "locals", "prompt", "ladder":
+		case "variable", "locals", "prompt", "ladder", "retest", "config":
 		default:
 			l.strayBlock(b, s)
 		}

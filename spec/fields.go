@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,14 +22,23 @@ func (f *fields) value(name string) (cty.Value, bool) {
 		return cty.NilVal, false // with errors of syntax it may be unknown what is sensitive
 	}
 	if v.ContainsMarked() {
-		f.l.errorAt(attr.Expr.Range(), sumSensitive, "%s of %s goes into the plan, the recorded files and the reports. "+
-			"Only target.url and the values in target.headers and target.body may be sensitive (what env() gives always is).", name, f.kind)
+		f.l.errorAt(attr.Expr.Range(), sumSensitive, "%s", f.whyOpen(name))
 		return cty.NilVal, false
 	}
 	if f.l.broken && !v.IsWhollyKnown() {
 		return cty.NilVal, false // what could not be parsed evaluates to an unknown
 	}
 	return v, true
+}
+
+// whyOpen says why an attribute may not be sensitive.
+func (f *fields) whyOpen(name string) string {
+	if name == "command" {
+		return "A command stands in the machine's list of processes, which all its users can read. " +
+			"A server started by rung may have the value in server.env; elsewhere let the program read it from a file of its own."
+	}
+	return name + " of " + f.kind + " goes into the plan, the recorded files and the reports. Only target.url and the values in " +
+		"target.headers, target.body and server.env may be sensitive (what env() gives always is)."
 }
 
 // typed is value, of one type.
@@ -118,16 +126,47 @@ func whole(v cty.Value) (int64, bool) {
 
 // real reads a number within bounds, both included.
 func (f *fields) real(name string, def, least, most float64) float64 {
-	v, ok := f.typed(name, cty.Number, "a number")
+	x, ok := f.number(name)
 	if !ok {
 		return def
 	}
-	x, _ := v.AsBigFloat().Float64()
-	if x < least || x > most || math.IsInf(x, 0) {
+	if x < least || x > most {
 		f.l.errorAt(f.rng(name), sumOutOfRange, "%s of %s must be between %g and %g; this is %g.", name, f.kind, least, most, x)
 		return def
 	}
 	return x
+}
+
+func (f *fields) number(name string) (float64, bool) {
+	v, ok := f.typed(name, cty.Number, "a number")
+	if !ok {
+		return 0, false
+	}
+	x, _ := v.AsBigFloat().Float64()
+	return x, true
+}
+
+// share reads a part of a whole that may be left out: nil where it is, or is wrong.
+func (f *fields) share(name string) *float64 {
+	x := f.real(name, -1, 0, 1)
+	if x < 0 {
+		return nil
+	}
+	return &x
+}
+
+// inside reads a number that may be left out and lies between two bounds, neither
+// included.
+func (f *fields) inside(name string, least, most float64) *float64 {
+	x, ok := f.number(name)
+	if !ok {
+		return nil
+	}
+	if x <= least || x >= most {
+		f.l.errorAt(f.rng(name), sumOutOfRange, "%s of %s must be more than %g and less than %g; this is %g.", name, f.kind, least, most, x)
+		return nil
+	}
+	return &x
 }
 
 // duration reads a time within bounds.
@@ -164,26 +203,22 @@ func (f *fields) size(name string, def int64) int64 {
 	return n
 }
 
-// choice reads one of a few words. Words of later versions are named apart.
-func (f *fields) choice(name, def string, have []string, later map[string]string) string {
+// choice reads one of a few words.
+func (f *fields) choice(name, def string, have []string) string {
 	word, ok := f.typed(name, cty.String, "one of "+list(quoted(have)))
 	if !ok {
 		return def
 	}
-	return f.l.choose(f.rng(name), name+" of "+f.kind, word.AsString(), def, have, later)
+	return f.l.choose(f.rng(name), name+" of "+f.kind, word.AsString(), def, have)
 }
 
 // choose checks one word.
-func (l *loader) choose(rng hcl.Range, what, word, def string, have []string, later map[string]string) string {
+func (l *loader) choose(rng hcl.Range, what, word, def string, have []string) string {
 	if slices.Contains(have, word) {
 		return word
 	}
-	if instead, ok := later[word]; ok {
-		l.errorAt(rng, sumValueNotYet, "%q is for a later version. %s", word, instead)
-		return def
-	}
 	l.errorAt(rng, sumBadChoice, "%s must be %s; this is %q.%s", what, list(quoted(have)), clip(word),
-		didYouMean(word, append(sortedKeys(later), have...)))
+		didYouMean(word, have))
 	return def
 }
 
@@ -260,6 +295,42 @@ func (f *fields) counts(name string, most, each int) []int {
 		out = append(out, int(n))
 	}
 	return out
+}
+
+// reals reads a list of numbers within bounds, both included.
+func (f *fields) reals(name string, most int, least, each float64) []float64 {
+	const wanted = "a list of numbers"
+	values, ok := f.elements(name, wanted, most)
+	if !ok {
+		return nil
+	}
+	out := make([]float64, 0, len(values))
+	for _, v := range values {
+		if v.Type() != cty.Number || v.IsNull() {
+			f.wrongElement(name, wanted, v)
+			return nil
+		}
+		x, _ := v.AsBigFloat().Float64()
+		if x < least || x > each {
+			f.l.errorAt(f.rng(name), sumOutOfRange, "Each of %s must be between %g and %g; one is %g.", name, least, each, x)
+			return nil
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// command reads a program and its arguments.
+func (f *fields) command() []string {
+	args := f.texts("command", nil, 1_000)
+	switch {
+	case args == nil:
+	case len(args) == 0 || strings.TrimSpace(args[0]) == "":
+		f.l.errorAt(f.rng("command"), sumOutOfRange, `command of %s names no program. Its first element is one, as in ["program", "argument"].`, f.kind)
+	case slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "\x00") }):
+		f.l.errorAt(f.rng("command"), sumOutOfRange, "command of %s has an argument with a zero byte, which no program can be given.", f.kind)
+	}
+	return args
 }
 
 // kindOnly is describe without the value.

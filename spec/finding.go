@@ -38,7 +38,7 @@ func (l *loader) add(f finding) {
 func missingKind(s string) bool {
 	switch summary(s) {
 	case sumMissingBlock, sumMissingAttr, sumMissingURL, sumMissingTokens, sumUnknownVar, sumUnknownLocal,
-		sumUnknownPrompt, sumUndeclaredVar, sumWhichPrompt, sumTokensTwice:
+		sumUnknownPrompt, sumUnknownLadder, sumUndeclaredVar, sumWhichPrompt, sumTokensTwice, sumOnlyWith, sumNotOnAxis:
 		return true
 	default:
 		return false

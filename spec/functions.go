@@ -34,7 +34,7 @@ func (l *loader) functions() map[string]function.Function {
 		"join":       stdlib.JoinFunc,
 		"jsonencode": stdlib.JSONEncodeFunc,
 		"keys":       stdlib.KeysFunc,
-		"length":     length(),
+		"length":     countOf(),
 		"lookup":     stdlib.LookupFunc,
 		"lower":      stdlib.LowerFunc,
 		"max":        tame(stdlib.MaxFunc),
@@ -110,8 +110,8 @@ func format() function.Function {
 	})
 }
 
-// length counts the elements of a collection, or the characters of a text.
-func length() function.Function {
+// countOf is length(x): it counts the elements of a collection, or the characters of a text.
+func countOf() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowDynamicType: true, AllowUnknown: true, AllowMarked: true}},
 		Type:   function.StaticReturnType(cty.Number),

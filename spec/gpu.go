@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,17 +14,19 @@ import (
 // Sources of GPU samples.
 const (
 	sourceNVML      = "nvml"
+	sourceDCGM      = "dcgm"
+	sourceSMI       = "nvidia-smi"
+	sourceFile      = "file"
 	sourceSimulator = "simulator"
 	sourceNone      = "none"
 )
 
 func gpuSchema() schema {
-	return schema{kind: "gpu", attrs: []string{"source", "devices", "interval"}}
+	return schema{kind: "gpu", attrs: []string{"source", "devices", "interval", "url", "path", "command"}}
 }
 
-func laterSources() map[string]string {
-	const have = "There are nvml (the cards of this machine), simulator (with the simulated server) and none."
-	return map[string]string{"dcgm": have, "nvidia-smi": have, "file": have}
+func sources() []string {
+	return []string{sourceNVML, sourceDCGM, sourceSMI, sourceFile, sourceSimulator, sourceNone}
 }
 
 // gpu decodes the block: as the run takes it, and as the file has it. The two
@@ -36,17 +39,46 @@ func (l *loader) gpu(b *hclsyntax.Block, simulated bool) (used, declared plan.GP
 		f = l.open(b, gpuSchema())
 	}
 	g := plan.GPU{Declared: f.given("source")}
-	g.Source = f.choice("source", sourceNVML, []string{sourceNVML, sourceSimulator, sourceNone}, laterSources())
+	g.Source = f.choice("source", "", sources())
+	switch {
+	case g.Source != "":
+		l.gpuSource(f, &g)
+	case !g.Declared:
+		g.Source = sourceNVML
+		l.gpuSource(f, &g)
+	}
 	g.Devices = f.devices()
 	g.Interval = plan.Duration(f.duration("interval", 200*time.Millisecond, 10*time.Millisecond, time.Hour))
 	used = g
-	if simulated && g.Source == sourceNVML && (!g.Declared || l.opts.Simulate) {
-		used.Source, used.Devices = sourceSimulator, nil
+	if simulated && g.Source != sourceNone && g.Source != sourceSimulator && (!g.Declared || l.opts.Simulate) {
+		used = plan.GPU{Source: sourceSimulator, Declared: g.Declared, Interval: g.Interval}
 	}
 	if !simulated && g.Source == sourceSimulator && l.opts.ForRun {
 		l.errorAt(f.rng("source"), sumNoSimulator, "This run measures the server at target.url, which has no simulated GPU. Use nvml or none, or run with --simulate.")
 	}
 	return used, g
+}
+
+// gpuSource decodes what says where the samples of one source are, and refuses what
+// belongs to another.
+func (l *loader) gpuSource(f *fields, g *plan.GPU) {
+	for _, only := range []struct{ attr, source string }{{"url", sourceDCGM}, {"path", sourceFile}, {"command", sourceSMI}} {
+		if g.Source != only.source {
+			f.refuse(sumOnlyWith, fmt.Sprintf("belongs to source = %q.", only.source), only.attr)
+		}
+	}
+	const needs = "source = %q needs the attribute %s, %s."
+	switch {
+	case g.Source == sourceDCGM && !f.given("url"):
+		l.errorAt(f.rng("source"), sumMissingAttr, needs, sourceDCGM, "url", `the exporter's page, as "http://127.0.0.1:9400/metrics"`)
+	case g.Source == sourceFile && !f.given("path"):
+		l.errorAt(f.rng("source"), sumMissingAttr, needs, sourceFile, "path", "where the recorded samples are")
+	}
+	g.URL = f.page("url")
+	g.Command = f.command()
+	if f.given("path") {
+		g.Path = f.word("path")
+	}
 }
 
 // devices reads a list of UUIDs and indices; the runner knows them by text.

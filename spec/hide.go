@@ -56,7 +56,7 @@ func (l *loader) hideInVariable(block hclsyntax.Tokens) {
 	if !sensitive {
 		return
 	}
-	for i := 0; i+1 < len(block); i++ {
+	for i := 0; i+2 < len(block); i++ { // a name, =, and a value
 		if isAttr(block[i:]) && !slices.Contains(openInVariable(), string(block[i].Bytes)) {
 			end := valueEnd(block, i+2)
 			l.hidden = append(l.hidden, span{block[i+1].Range.End.Byte, block[end].Range.Start.Byte})

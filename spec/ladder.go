@@ -11,6 +11,7 @@ import (
 // Bounds on ladders.
 const (
 	maxRung    = 1_000_000 // the value of a rung
+	minRate    = 0.001     // requests a second
 	maxRungs   = 1_000     // of one ladder
 	maxLadders = 100       // of one file
 	maxPasses  = 100
@@ -27,7 +28,8 @@ type ladder struct {
 	passes int
 	once   bool // walked once, and meant so
 
-	rounds, requests, warmup int // as the block says; 0, 0, -1 where it does not
+	rounds, requests, warmup int           // as the block says; 0, 0, -1 where it does not
+	duration                 time.Duration // of a round in place of requests, else 0
 }
 
 // fixedBatch is the batch of a single request before the ladder begins.
@@ -39,27 +41,22 @@ func (l ladder) fixedBatch() int {
 }
 
 func ladderSchema() schema {
-	const rate = "It belongs to rate ladders; a rung has rounds and requests."
 	return schema{
 		kind: "ladder", labels: 1,
-		attrs: []string{"axis", "rungs", "prompt", "batch", "concurrency", "passes", "rounds", "requests", "warmup",
-			"cooldown", "reruns"},
+		attrs: []string{"axis", "rungs", "prompt", "batch", "concurrency", "passes", "rounds", "requests", "duration", "warmup",
+			"cooldown", "reruns", "arrivals", "max_in_flight"},
 		required: []string{"rungs"},
-		blocks:   []string{"stop"},
-		notYet: map[string]string{
-			"duration": "A round has a number of requests.", "arrivals": rate, "max_in_flight": rate,
-			"settle": "Between rungs there is cooldown, a fixed time.",
-		},
+		blocks:   []string{"stop", "settle"},
 	}
 }
 
-func axes() []string {
-	return []string{string(plan.AxisBatch), string(plan.AxisConcurrency), string(plan.AxisInputTokens)}
+func settleSchema() schema {
+	return schema{kind: "settle", attrs: []string{"timeout", "memory", "temperature", "clock"}}
 }
 
-func laterAxes() map[string]string {
-	const have = "There are batch, concurrency and input_tokens."
-	return map[string]string{"rate": have, "output_tokens": have}
+func axes() []string {
+	return []string{string(plan.AxisBatch), string(plan.AxisConcurrency), string(plan.AxisInputTokens), string(plan.AxisOutputTokens),
+		string(plan.AxisRate)}
 }
 
 // ladders decodes all ladder blocks, in order.
@@ -93,20 +90,15 @@ func (l *loader) ladder(f *fields, prompts []prompt, api plan.API) ladder {
 	out := ladder{f: f}
 	out.Name = f.label()
 	out.Axis = l.axis(f)
-	values := f.counts("rungs", maxRungs, maxRung)
+	values := f.rungs(out.Axis)
 	if values != nil && len(values) == 0 {
 		l.errorAt(f.rng("rungs"), sumOutOfRange, "A ladder needs at least one rung.")
 	}
 	out.batch = f.count("batch", 1, 1, maxRung)
 	out.fixed = f.count("concurrency", 1, 1, maxRung)
-	out.passes = f.count("passes", 0, 1, maxPasses)
-	out.once = out.passes == 1 || !f.given("passes")
-	out.passes = max(1, out.passes)
-	out.rounds = f.count("rounds", 0, 1, maxCount)
-	out.requests = f.count("requests", 0, 1, maxCount)
-	out.warmup = f.count("warmup", -1, 0, maxCount)
-	out.Reruns = f.count("reruns", 3, 0, 1_000)
-	out.Cooldown = plan.Duration(f.duration("cooldown", 3*time.Second, 0, 24*time.Hour))
+	l.rounds(f, &out)
+	l.openLoop(f, &out)
+	l.pause(f, &out)
 	out.Stop = l.stop(f.sub(stopSchema()))
 	p, ok := f.promptOf(prompts)
 	if ok {
@@ -116,7 +108,7 @@ func (l *loader) ladder(f *fields, prompts []prompt, api plan.API) ladder {
 		return out
 	}
 	l.checkFixed(f, out, api)
-	l.checkLength(f, out)
+	l.checkLength(f, out, api)
 	out.Rungs = out.expand(values)
 	out.Passes = walks(out.passes, len(values))
 	l.checkLadder(f, out, values)
@@ -126,27 +118,27 @@ func (l *loader) ladder(f *fields, prompts []prompt, api plan.API) ladder {
 // axis is what the block says, else its label; "" where neither is one.
 func (l *loader) axis(f *fields) plan.Axis {
 	if f.given("axis") {
-		return plan.Axis(f.choice("axis", "", axes(), laterAxes()))
+		return plan.Axis(f.choice("axis", "", axes()))
 	}
-	return plan.Axis(l.choose(f.block.LabelRanges[0], "The label of a ladder without an axis", f.label(), "", axes(), laterAxes()))
+	return plan.Axis(l.choose(f.block.LabelRanges[0], "The label of a ladder without an axis", f.label(), "", axes()))
 }
 
 // expand makes rungs of the values, with the defaults that follow from how many requests
 // are in flight.
-func (l ladder) expand(values []int) []plan.Rung {
+func (l ladder) expand(values []float64) []plan.Rung {
 	out := make([]plan.Rung, len(values))
 	for i, v := range values {
-		r := plan.Rung{Index: i, Value: float64(v), Rounds: l.rounds, Requests: l.requests, Warmup: l.warmup}
+		r := plan.Rung{Index: i, Value: v, Rounds: l.rounds, Requests: l.requests, Warmup: l.warmup, Duration: plan.Duration(l.duration)}
 		r.Shape = l.shape(v)
 		n := r.Shape.InFlight
 		if l.rounds == 0 {
-			r.Rounds = defaultRounds(l.Axis, n)
+			r.Rounds = l.defaultRounds(n)
 		}
-		if l.requests == 0 {
+		if l.requests == 0 && l.duration == 0 {
 			r.Requests = defaultRequests(l.Axis, n)
 		}
 		if l.warmup < 0 {
-			r.Warmup = max(3, n)
+			r.Warmup = l.defaultWarmup(n)
 		}
 		out[i] = r
 	}
@@ -154,27 +146,39 @@ func (l ladder) expand(values []int) []plan.Rung {
 }
 
 // shape is a request's at a rung of the value v.
-func (l ladder) shape(v int) plan.Shape {
+func (l ladder) shape(v float64) plan.Shape {
 	s := plan.Shape{Batch: l.batch, InputTokens: l.prompt.tokens, OutputTokens: l.prompt.output, InFlight: l.fixed}
 	switch l.Axis {
 	case plan.AxisBatch:
-		s.Batch = v
+		s.Batch = int(v)
 	case plan.AxisConcurrency:
-		s.InFlight = v
+		s.InFlight = int(v)
 	case plan.AxisInputTokens:
-		s.InputTokens = v
+		s.InputTokens = int(v)
+	case plan.AxisOutputTokens:
+		s.OutputTokens = int(v)
+	case plan.AxisRate: // fixed is what may be in flight
 	}
 	return s
 }
 
 // defaultRounds: one request at a time makes twenty short rounds, each admitted or
 // refused alone; with several in flight a round needs a steady middle, so it is
-// one long one.
-func defaultRounds(axis plan.Axis, inFlight int) int {
-	if axis == plan.AxisConcurrency || inFlight > 1 {
+// one long one, and so is a round that has a duration.
+func (l ladder) defaultRounds(inFlight int) int {
+	if l.Axis == plan.AxisConcurrency || inFlight > 1 || l.duration > 0 {
 		return 1
 	}
 	return 20
+}
+
+// defaultWarmup: as many as are in flight, so that each has been there once. In an
+// open loop nobody knows how many that will be.
+func (l ladder) defaultWarmup(inFlight int) int {
+	if l.Axis == plan.AxisRate {
+		return 3
+	}
+	return max(3, inFlight)
 }
 
 func defaultRequests(axis plan.Axis, inFlight int) int {

@@ -13,7 +13,7 @@ import (
 // that are run again and probes are not in it.
 type Price struct {
 	Visits       []Visit // in the order in which they are made
-	Requests     float64 // warm-ups too; with rate ladders an expectation, as what follows is
+	Requests     float64 // warm-ups too; an expectation where rounds have a duration, as what follows is
 	InputTokens  float64
 	OutputTokens float64 // asked; at most
 	Distinct     float64 // prompts of which no two are alike
@@ -156,8 +156,13 @@ func (b *bill) rung(l plan.Ladder, pass plan.Pass, r plan.Rung, first bool) {
 	if !first {
 		v.Pause = l.Cooldown.D()
 	}
-	if r.Duration > 0 && r.Requests == 0 { // open loop
+	switch {
+	case r.Duration == 0:
+	case l.Axis == plan.AxisRate:
 		v.PerRound = math.Round(r.Value * r.Duration.D().Seconds())
+	default: // as many as the server answers
+		one := float64(max(1, b.cost.Time(r.Shape, float64(r.Shape.InFlight))))
+		v.PerRound = math.Ceil(float64(r.Shape.InFlight) * float64(r.Duration) / one)
 	}
 	b.add(v, l.Prompt, r.Shape, r.Warmup, r.Duration.D())
 }

@@ -74,17 +74,18 @@ func TestPriceOfOtherShapes(t *testing.T) {
 	pool := plan.Prompt{Name: "pool", Reuse: plan.Pool, Pool: 7}
 	mix := plan.Prompt{Name: "mix", Reuse: plan.Unique, Mix: []plan.Share{{Tokens: 10, Share: 0.5}, {Tokens: 30, Share: 0.5}}}
 	c := plan.Cell{
-		Ladders: []plan.Ladder{{Name: "rate", Axis: plan.AxisRate, Prompt: pool, Passes: []plan.Pass{{Order: []int{0}}},
+		Ladders: []plan.Ladder{{Name: "closed", Axis: plan.AxisConcurrency, Prompt: pool, Passes: []plan.Pass{{Order: []int{0}}},
+			Rungs: []plan.Rung{{Value: 4, Shape: plan.Shape{Batch: 1, InputTokens: 1, InFlight: 4}, Rounds: 1, Duration: plan.Duration(10 * time.Second)}}}, {Name: "rate", Axis: plan.AxisRate, Prompt: pool, Passes: []plan.Pass{{Order: []int{0}}},
 			Rungs: []plan.Rung{{Value: 2, Shape: plan.Shape{Batch: 1, InputTokens: 100, InFlight: 64}, Rounds: 2, Duration: plan.Duration(time.Minute)}}}},
 		Retests: []plan.Retest{{Ladder: "rate", Prompt: mix, Tokens: 30, Requests: 10}},
 		Confirm: &plan.Check{Prompt: pool, Tokens: 100, Requests: 20},
 	}
 	p := plan.Plan{Target: plan.Target{API: plan.OpenAIEmbeddings}}
 	got := PriceOf(p, c, MeasuredCost(time.Second, "a probe"))
-	if got.Requests != 240+10+20 || got.InputTokens != 24000+200+2000 || got.Distinct != 7+10 {
+	if got.Requests != 40+240+10+20 || got.InputTokens != 40+24000+200+2000 || got.Distinct != 7+10 {
 		t.Errorf("%+v", got)
 	}
-	if got.Least != 2*time.Minute || got.Likely != 2*time.Minute+30*time.Second {
+	if got.Least != 130*time.Second || got.Likely != 160*time.Second {
 		t.Errorf("least %s, likely %s", got.Least, got.Likely)
 	}
 }

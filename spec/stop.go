@@ -8,32 +8,38 @@ import (
 )
 
 func stopSchema() schema {
-	const have = "There are outcomes, failure_ratio and confirm_rounds."
 	return schema{
-		kind: "stop", attrs: []string{"outcomes", "failure_ratio", "confirm_rounds"},
-		notYet: map[string]string{"p95_over_baseline": have, "throughput_drop": have, "min_requests": have},
+		kind:  "stop",
+		attrs: []string{"outcomes", "failure_ratio", "confirm_rounds", "min_requests", "p95_over_baseline", "throughput_drop"},
 	}
 }
 
 // stop decodes what makes a rung the edge.
 func (l *loader) stop(f *fields) plan.Stop {
-	s := plan.Stop{
-		Outcomes:      f.texts("outcomes", []string{"oom", "cuda_error", "reset", "refused"}, 100),
-		FailureRatio:  f.real("failure_ratio", 0.01, 0, 1),
-		ConfirmRounds: f.count("confirm_rounds", 3, 0, 1_000),
-		MinRequests:   20,
+	return plan.Stop{
+		Outcomes:        f.failures("An outcome that stops a ladder", []string{"oom", "cuda_error", "reset", "refused"}),
+		FailureRatio:    f.real("failure_ratio", 0.01, 0, 1),
+		ConfirmRounds:   f.count("confirm_rounds", 3, 0, 1_000),
+		MinRequests:     f.count("min_requests", 20, 1, maxCount),
+		P95OverBaseline: f.inside("p95_over_baseline", 1, 1e6),
+		ThroughputDrop:  f.inside("throughput_drop", 0, 1),
 	}
+}
+
+// failures reads outcomes, each of which is a failure of the server's.
+func (f *fields) failures(what string, def []string) []string {
+	out := f.texts("outcomes", def, 100)
 	var failures []string
 	for _, o := range record.Outcomes() {
 		if o.ServerFailure() {
 			failures = append(failures, string(o))
 		}
 	}
-	for i, o := range s.Outcomes {
-		l.choose(f.rng("outcomes"), "An outcome that stops a ladder", o, "", failures, nil)
-		if slices.Index(s.Outcomes, o) < i {
-			l.errorAt(f.rng("outcomes"), sumOutOfRange, "outcomes of stop names %q twice.", clip(o))
+	for i, o := range out {
+		f.l.choose(f.rng("outcomes"), what, o, "", failures)
+		if slices.Index(out, o) < i {
+			f.l.errorAt(f.rng("outcomes"), sumOutOfRange, "outcomes of %s names %q twice.", f.kind, clip(o))
 		}
 	}
-	return s
+	return out
 }

@@ -28,23 +28,17 @@ type target struct {
 
 func targetSchema() schema {
 	return schema{
-		kind: "target", attrs: []string{"api", "url", "model", "headers", "body"}, required: []string{"api", "model"},
+		kind: "target", attrs: []string{"api", "url", "model", "headers", "body", "command", "proxy"}, required: []string{"api", "model"},
 		blocks: []string{"timeout"},
-		notYet: map[string]string{"command": "It belongs to the api exec; there are openai-embeddings and openai-chat."},
 	}
 }
 
 func timeoutSchema() schema {
-	const streams = "It is for streamed answers; the whole request is bounded by request."
-	return schema{
-		kind: "timeout", attrs: []string{"connect", "request"},
-		notYet: map[string]string{"first_byte": streams, "between_bytes": streams},
-	}
+	return schema{kind: "timeout", attrs: []string{"connect", "request", "first_byte", "between_bytes"}}
 }
 
-func laterAPIs() map[string]string {
-	const have = "There are openai-embeddings and openai-chat."
-	return map[string]string{"openai-completions": have, "tei-embed": have, "exec": have}
+func apis() []string {
+	return []string{string(plan.OpenAIEmbeddings), string(plan.OpenAIChat), string(plan.OpenAICompletions), string(plan.TEIEmbed), string(plan.Exec)}
 }
 
 func (l *loader) target(b *hclsyntax.Block, simulator bool) target {
@@ -52,17 +46,63 @@ func (l *loader) target(b *hclsyntax.Block, simulator bool) target {
 	if b != nil {
 		f = l.open(b, targetSchema())
 	}
-	t := target{secrets: plan.Secrets{Headers: map[string]plan.Secret{}, Body: map[string]plan.Secret{}}}
-	t.api = plan.API(f.choice("api", "", []string{string(plan.OpenAIEmbeddings), string(plan.OpenAIChat)}, laterAPIs()))
+	t := target{secrets: plan.Secrets{Headers: map[string]plan.Secret{}, Body: map[string]plan.Secret{}, Env: map[string]plan.Secret{}}}
+	t.api = plan.API(f.choice("api", "", apis()))
 	t.API = t.api
 	t.Model = f.word("model")
 	l.targetURL(f, &t, simulator)
+	l.exec(f, &t)
+	t.Proxy = l.proxy(f)
 	l.headers(f, &t)
 	t.f = f
 	d := f.sub(timeoutSchema())
 	t.Timeout.Connect = plan.Duration(d.duration("connect", 5*time.Second, time.Millisecond, time.Hour))
 	t.Timeout.Request = plan.Duration(d.duration("request", 120*time.Second, time.Millisecond, 24*time.Hour))
+	t.Timeout.FirstByte = plan.Duration(d.duration("first_byte", 60*time.Second, time.Millisecond, 24*time.Hour))
+	t.Timeout.BetweenBytes = plan.Duration(d.duration("between_bytes", 60*time.Second, time.Millisecond, 24*time.Hour))
 	return t
+}
+
+// exec decodes the program of the api exec, which has no address: what speaks HTTP
+// can't stand beside it.
+func (l *loader) exec(f *fields, t *target) {
+	t.Command = f.command()
+	switch {
+	case t.api == "": // it may be exec that was meant
+	case t.api != plan.Exec:
+		f.refuse(sumOnlyWith, `belongs to api = "exec". A server that rung is to start stands in the block server.`, "command")
+	default:
+		if !f.given("command") {
+			l.errorAt(f.head(), sumMissingAttr, `target with api = "exec" needs the attribute command, as in command = ["program", "argument"].`)
+		}
+		f.refuse(sumOnlyWith, `belongs to a server that is reached over HTTP; with api = "exec" there is a program, target.command.`, "url", "headers", "proxy")
+		for _, b := range l.blocksOf("simulator") {
+			l.errorAt(b.DefRange(), sumOnlyWith,
+				`The simulated server is reached over HTTP, and would take the place of target.command without a word. Leave it out with api = "exec".`)
+		}
+	}
+}
+
+// proxy decodes the address of a proxy, which is recorded.
+func (l *loader) proxy(f *fields) string {
+	if !f.given("proxy") {
+		return ""
+	}
+	s := f.word("proxy")
+	if s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) || u.Hostname() == "" ||
+		strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "":
+		l.errorAt(f.rng("proxy"), sumBadURL, `A proxy is a scheme (http, https or socks5), a host and a port, as "http://127.0.0.1:3128".`)
+		return ""
+	case u.User != nil:
+		l.errorAt(f.rng("proxy"), sumBadURL, "It holds a name or a password, which would be recorded. Use a proxy on this machine that knows them.")
+		return ""
+	}
+	return s
 }
 
 // secretValue evaluates an attribute that may be sensitive.
@@ -77,7 +117,7 @@ func (l *loader) targetURL(f *fields, t *target, simulator bool) {
 	t.hasURL = f.given("url")
 	t.HasURL = t.hasURL
 	if !t.hasURL {
-		if f.block != nil && !simulator {
+		if f.block != nil && !simulator && t.api != plan.Exec && !f.given("command") {
 			l.errorAt(f.head(), sumMissingURL, "target needs the attribute url, the server's address. "+
 				"A spec with a block simulator needs none, nor does --simulate.")
 		}
@@ -127,6 +167,27 @@ func badURL(s string, secret bool) string {
 	}
 }
 
+// page reads the address of a page that is read beside the target; "" where the
+// file has none, or it is wrong.
+func (f *fields) page(name string) string {
+	if !f.given(name) {
+		return ""
+	}
+	s := f.word(name)
+	if s == "" {
+		return ""
+	}
+	if u, err := url.Parse(s); err == nil && u.User != nil {
+		f.l.errorAt(f.rng(name), sumBadURL, "It holds a name or a password, which would be recorded. Use an address that needs none.")
+		return ""
+	}
+	if why := badURL(s, false); why != "" {
+		f.l.errorAt(f.rng(name), sumBadURL, "%s", why)
+		return ""
+	}
+	return s
+}
+
 // object evaluates an attribute to an object with known names; only what it holds
 // may be sensitive.
 func (l *loader) object(f *fields, name, wanted string) (map[string]cty.Value, bool) {
@@ -135,12 +196,12 @@ func (l *loader) object(f *fields, name, wanted string) (map[string]cty.Value, b
 		return nil, false
 	}
 	if v.IsMarked() {
-		l.errorAt(f.rng(name), sumSensitive, "%s of target is sensitive as a whole, its names too. Write the names in the file and only their values as variables.", name)
+		l.errorAt(f.rng(name), sumSensitive, "%s of %s is sensitive as a whole, its names too. Write the names in the file and only their values as variables.", name, f.kind)
 		return nil, false
 	}
 	ty := v.Type()
 	if v.IsNull() || !v.IsKnown() || !ty.IsObjectType() && !ty.IsMapType() {
-		l.errorAt(f.rng(name), sumWrongType, "%s of target must be %s; this is %s.", name, wanted, kindOnly(v))
+		l.errorAt(f.rng(name), sumWrongType, "%s of %s must be %s; this is %s.", name, f.kind, wanted, kindOnly(v))
 		return nil, false
 	}
 	return v.AsValueMap(), true
@@ -165,11 +226,11 @@ func (l *loader) headers(f *fields, t *target) {
 		}
 		h := plan.Header{Name: name, Sensitive: secret}
 		switch {
-		case !bare.IsKnown(): // not given for a check, or lost by an error of syntax
-		case !secret:
-			h.Value = bare.AsString()
-		default:
+		case !bare.IsKnown(): // it has no value yet, or could not be parsed
+		case secret:
 			t.secrets.Headers[name] = plan.NewSecret(bare.AsString())
+		default:
+			h.Value = bare.AsString()
 		}
 		t.Headers = append(t.Headers, h)
 	}
@@ -195,9 +256,11 @@ func badHeader(name string, v cty.Value, seen map[string]bool) string {
 	}
 }
 
-// ownKeys are the parts of a body that a plan decides.
+// ownKeys are the parts of a body that a plan decides, of all APIs: what one of
+// them takes for the length means nothing good to another.
 func ownKeys() []string {
-	return []string{"input", "max_completion_tokens", "max_tokens", "messages", "min_tokens", "model", "prompt", "stream"}
+	return []string{"ignore_eos", "input", "inputs", "max_completion_tokens", "max_tokens", "messages", "min_tokens", "model", "n", "prompt",
+		"stream", "stream_options", "temperature"}
 }
 
 // targetBody decodes target.body, for one cell: an object, kept as JSON with its keys in order.

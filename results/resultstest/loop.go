@@ -13,7 +13,7 @@ func (b *builder) round(p record.Place, rung plan.Rung, tally *plan.Tally) {
 	rows := b.loop(p, rung.Shape, rung.Requests)
 	for _, r := range rows {
 		tally.Total++
-		if r.Outcome.ServerFailure() {
+		if r.Failed() {
 			tally.Failures++
 			tally.ByName[string(r.Outcome)]++
 		}

@@ -60,6 +60,9 @@ func Ladder(name string, axis plan.Axis, passes, rounds, requests int, values ..
 			n = max(requests, 10*int(v))
 		case plan.AxisInputTokens:
 			shape.InputTokens = int(v)
+		case plan.AxisOutputTokens:
+			shape.OutputTokens = int(v)
+		case plan.AxisRate:
 		}
 		l.Rungs = append(l.Rungs, plan.Rung{Index: i, Value: v, Shape: shape, Warmup: 3, Rounds: rounds, Requests: n})
 	}

@@ -45,6 +45,9 @@ func NewIDs(prefix, suffix, corpus []int, vocabulary int) *IDs {
 	return m
 }
 
+// Prefix is how many special tokens stand before the text.
+func (m *IDs) Prefix() int { return len(m.prefix) }
+
 // Least is the smallest length, in tokens.
 func (m *IDs) Least() int { return len(m.prefix) + len(m.suffix) + 1 }
 

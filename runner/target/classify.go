@@ -50,7 +50,8 @@ var (
 	saysOOM     = regexp.MustCompile(`(?i)out of memory|OutOfMemory|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED`)
 	saysCUDA    = regexp.MustCompile(`(?i)CUDA error|cudaError|CUDA_ERROR|CUBLAS_STATUS|CUDNN_STATUS|NCCL error|device-side assert`)
 	saysTooLong = regexp.MustCompile(`(?i)maximum context length|too large to process|must have less than|exceeds the available context|` +
-		`context size has been exceeded|maximum allowed batch size|length limit exceeded|is longer than the maximum|too many (tokens|inputs)|cannot be greater than max_model_len`)
+		`context size has been exceeded|maximum allowed batch size|length limit exceeded|(is|are) longer than the (maximum|model)|` +
+		`too many (tokens|inputs)|cannot be greater than max_model_len|exceeds? the (maximum|model's)|should have at most \d+ items`)
 	saysOverloaded = regexp.MustCompile(`(?i)overloaded|queue is full`)
 )
 

@@ -35,7 +35,7 @@ type Client struct {
 	shown   string // the URL as it may be shown
 	headers http.Header
 	extra   map[string]json.RawMessage // merged into each body
-	timeout time.Duration
+	timeout plan.Timeout
 	http    *http.Client
 }
 
@@ -52,7 +52,7 @@ func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, fmt.Errorf("target.url %q is no http or https address: write it as \"http://127.0.0.1:8000\"", shown)
 	}
-	c := &Client{api: t.API, model: t.Model, base: base, shown: shown, headers: http.Header{}, timeout: t.Timeout.Request.D(), extra: map[string]json.RawMessage{}}
+	c := &Client{api: t.API, model: t.Model, base: base, shown: shown, headers: http.Header{}, timeout: t.Timeout, extra: map[string]json.RawMessage{}}
 	if base.User != nil {
 		c.shown = base.Redacted()
 	}
@@ -72,7 +72,7 @@ func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int
 		c.extra[name] = json.RawMessage(v.Reveal())
 	}
 	c.http = &http.Client{
-		Transport: transport(t.Timeout.Connect.D(), inFlight),
+		Transport: transport(t, inFlight),
 		// A redirect would measure another server than the one declared.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -80,11 +80,12 @@ func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int
 }
 
 // transport is HTTP/1.1 with one idle connection kept for each request in
-// flight, no proxy from the environment and no compression.
-func transport(connect time.Duration, inFlight int) *http.Transport {
+// flight, no proxy but the one that the spec declares, and no compression.
+func transport(t plan.Target, inFlight int) *http.Transport {
+	connect := t.Timeout.Connect.D()
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
-	return &http.Transport{
+	out := &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: connect}).DialContext,
 		TLSHandshakeTimeout: connect,
 		MaxIdleConnsPerHost: max(2, inFlight),
@@ -95,6 +96,10 @@ func transport(connect time.Duration, inFlight int) *http.Transport {
 		WriteBufferSize:     64 << 10,
 		ReadBufferSize:      64 << 10,
 	}
+	if proxy, err := url.Parse(t.Proxy); err == nil && t.Proxy != "" {
+		out.Proxy = http.ProxyURL(proxy)
+	}
+	return out
 }
 
 // Dial opens a connection as net.Dialer.DialContext does.
@@ -110,6 +115,9 @@ func (c *Client) DialBy(dial Dial) {
 
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// API is the dialect that the client speaks.
+func (c *Client) API() plan.API { return c.api }
 
 // Shown is the target's address as it may be shown.
 func (c *Client) Shown() string { return c.shown }
@@ -128,34 +136,49 @@ func (c *Client) path(p string) string {
 // Reply is what came of one send, not yet looked at.
 type Reply struct {
 	Sent      time.Time
-	FirstByte time.Time // zero where none came
+	FirstByte time.Time // of the header; zero where none came
 	Done      time.Time
 	Status    int // 0 where no answer came
 	Header    http.Header
+	Protocol  string
 	Body      []byte
+	Arrivals  []Arrival // of a stream: when what had come; nil for an answer that was read whole
 	Err       error
-	Stage     record.Stage // how far a failed exchange came
+	Stage     record.Stage // how far a failed exchange came, or which time was up
 	Reused    bool         // on a connection that was used before
 }
 
-// Send sends one body to the API's path and reads the answer whole, within the
-// request timeout and up to a limit in bytes. Every failure is in the Reply.
-func (c *Client) Send(ctx context.Context, body []byte, limit int64) Reply {
-	return c.exchange(ctx, http.MethodPost, c.path(c.apiPath()), body, limit)
+// BrokeIdle says whether the exchange met a connection that the server had closed
+// while it lay idle: it was used before, and broke before any answer.
+func (r Reply) BrokeIdle() bool {
+	return r.Err != nil && r.Reused && r.Stage == record.StageFirstByte && r.Status == 0 && classifyError(r) == record.Reset
+}
+
+// Send sends one body to the API's path and reads the answer, within the target's
+// times and up to a limit in bytes; stream says that the answer comes in chunks,
+// whose times are noted. Every failure is in the Reply.
+func (c *Client) Send(ctx context.Context, body []byte, limit int64, stream bool) Reply {
+	return c.exchange(ctx, http.MethodPost, c.path(c.apiPath()), body, limit, stream)
 }
 
 func (c *Client) apiPath() string {
-	if c.api == plan.OpenAIChat {
+	switch c.api {
+	case plan.OpenAIChat:
 		return "/v1/chat/completions"
+	case plan.OpenAICompletions:
+		return "/v1/completions"
+	case plan.TEIEmbed:
+		return "/embed"
+	default:
+		return "/v1/embeddings"
 	}
-	return "/v1/embeddings"
 }
 
-func (c *Client) exchange(ctx context.Context, method, address string, body []byte, limit int64) (r Reply) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
+func (c *Client) exchange(ctx context.Context, method, address string, body []byte, limit int64, stream bool) (r Reply) {
+	w := newWatch(ctx, c.timeout.Request.D())
+	defer w.end()
 	r.Stage = record.StageConnect
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	ctx = httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
 		GotConn: func(i httptrace.GotConnInfo) { r.Reused, r.Stage = i.Reused, record.StageFirstByte },
 	})
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
@@ -168,16 +191,31 @@ func (c *Client) exchange(ctx context.Context, method, address string, body []by
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if stream {
+		w.quiet(record.StageFirstByte, c.timeout.FirstByte.D())
+	}
 	r.Sent = time.Now()
 	resp, err := c.http.Do(req)
 	if err != nil {
-		r.Done, r.Err = time.Now(), err
+		r.Done = time.Now()
+		r.Stage, r.Err = w.why(r.Stage, err)
 		return r
 	}
 	r.FirstByte = time.Now()
-	r.Status, r.Header, r.Stage = resp.StatusCode, resp.Header, record.StageBody
-	r.Body, r.Err = readAll(resp, limit)
+	r.Status, r.Header, r.Protocol = resp.StatusCode, resp.Header, resp.Proto
+	if stream && r.Status == http.StatusOK {
+		r.Body, r.Arrivals, r.Err = readStream(resp, limit, func() { w.quiet(record.StageBetween, c.timeout.BetweenBytes.D()) })
+		if r.Arrivals != nil {
+			r.Stage = record.StageBetween
+		}
+	} else {
+		r.Stage = record.StageBetween
+		r.Body, r.Err = readAll(resp, limit)
+	}
 	r.Done = time.Now()
+	if r.Err != nil {
+		r.Stage, r.Err = w.why(r.Stage, r.Err)
+	}
 	return r
 }
 
@@ -202,7 +240,7 @@ func (c *Client) get(ctx context.Context, path string, out any) (Reply, error) {
 }
 
 func (c *Client) page(ctx context.Context, method, path string, body []byte, out any) (Reply, error) {
-	r := c.exchange(ctx, method, c.path(path), body, maxPage)
+	r := c.exchange(ctx, method, c.path(path), body, maxPage, false)
 	switch {
 	case r.Err != nil:
 		return r, r.Err

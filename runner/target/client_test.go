@@ -57,19 +57,19 @@ func TestSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.EmbeddingIDs([][]int{{1}})
+	b, err := c.EmbedIDs([][]int{{1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Send(t.Context(), b, maxPage)
+	c.Send(t.Context(), b, maxPage, false)
 	if got.Get("Authorization") != "Bearer "+key || !strings.Contains(body, `"user":"s3cret-user"`) {
 		t.Errorf("not sent: %v %s", got, body)
 	}
 	_, err = c.Discover(t.Context())
-	shown := fmt.Sprintf("%v %s %+v", err, c.Shown(), c.Read(c.Send(t.Context(), b, maxPage), Want{}))
+	shown := fmt.Sprintf("%v %s %+v", err, c.Shown(), c.Read(c.Send(t.Context(), b, maxPage, false), Want{}))
 	s.Close()
 	_, err = c.Discover(t.Context())
-	shown += fmt.Sprintf("%v %+v", err, c.Read(c.Send(t.Context(), b, maxPage), Want{}))
+	shown += fmt.Sprintf("%v %+v", err, c.Read(c.Send(t.Context(), b, maxPage, false), Want{}))
 	if strings.Contains(shown, "s3cret") || strings.Contains(shown, s.URL) {
 		t.Errorf("a secret shows: %s", shown)
 	}
@@ -89,8 +89,8 @@ func TestNoHiddenRetry(t *testing.T) {
 	}))
 	defer s.Close()
 	c := client(t, plan.OpenAIEmbeddings, s.URL)
-	c.Send(t.Context(), []byte("{}"), maxPage)
-	r := c.Send(t.Context(), []byte("{}"), maxPage)
+	c.Send(t.Context(), []byte("{}"), maxPage, false)
+	r := c.Send(t.Context(), []byte("{}"), maxPage, false)
 	if a := c.Read(r, Want{Inputs: 1}); a.Outcome != record.Reset || !r.Reused || r.Stage != record.StageFirstByte {
 		t.Errorf("outcome %s, reused %t, stage %s", a.Outcome, r.Reused, r.Stage)
 	}
@@ -105,7 +105,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	s := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
 	defer s.Close()
 	c := client(t, plan.OpenAIEmbeddings, s.URL)
-	if a := c.Read(c.Send(t.Context(), []byte("{}"), maxPage), Want{Inputs: 1}); a.Outcome != record.ClientError || !strings.Contains(a.Error, other.URL) {
+	if a := c.Read(c.Send(t.Context(), []byte("{}"), maxPage, false), Want{Inputs: 1}); a.Outcome != record.ClientError || !strings.Contains(a.Error, other.URL) {
 		t.Errorf("outcome %s: %s", a.Outcome, a.Error)
 	}
 }
@@ -143,10 +143,10 @@ func TestTimeoutStages(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer s.Close()
-	for path, stage := range map[string]record.Stage{"": record.StageFirstByte, "/body": record.StageBody} {
+	for path, stage := range map[string]record.Stage{"": record.StageTotal, "/body": record.StageTotal} {
 		c := client(t, plan.OpenAIEmbeddings, s.URL+path)
-		c.timeout = 50 * time.Millisecond
-		r := c.Send(t.Context(), []byte("{}"), maxPage)
+		c.timeout.Request = plan.Duration(50 * time.Millisecond)
+		r := c.Send(t.Context(), []byte("{}"), maxPage, false)
 		if a := c.Read(r, Want{Inputs: 1}); a.Outcome != record.Timeout || r.Stage != stage {
 			t.Errorf("%q: outcome %s, stage %s, want %s (%s)", path, a.Outcome, r.Stage, stage, a.Error)
 		}
@@ -228,7 +228,7 @@ func TestCancelled(t *testing.T) {
 	c := client(t, plan.OpenAIEmbeddings, s.URL)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if a := c.Read(c.Send(ctx, []byte("{}"), maxPage), Want{Inputs: 1}); a.Outcome != record.Cancelled {
+	if a := c.Read(c.Send(ctx, []byte("{}"), maxPage, false), Want{Inputs: 1}); a.Outcome != record.Cancelled {
 		t.Errorf("outcome %s", a.Outcome)
 	}
 }
@@ -240,7 +240,7 @@ func TestBodiesAreStable(t *testing.T) {
 	}
 	want := `{"alpha":{"b":2,"a":[1]},"ignore_eos":true,"max_tokens":3,"messages":[{"content":"hi","role":"user"}],"min_tokens":3,"model":"m","stream":false,"temperature":0,"zeta":1}`
 	for range 5 {
-		b, err := c.Chat("hi", ChatOptions{OutputTokens: 3, Exact: true})
+		b, err := c.Chat("hi", Options{OutputTokens: 3, Exact: true})
 		if err != nil || string(b) != want {
 			t.Fatalf("%s, %v", b, err)
 		}

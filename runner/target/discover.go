@@ -43,6 +43,9 @@ func (c *Client) Discover(ctx context.Context) (Discovery, error) {
 	}
 	r, err := c.get(ctx, "/v1/models", &page)
 	if err != nil {
+		if d, ok, infoErr := c.info(ctx, r); ok {
+			return d, infoErr
+		}
 		return Discovery{Server: record.Server{Software: software(r.Header, "")}}, c.discoveryError(r, err)
 	}
 	d := Discovery{ListsModel: true}
@@ -62,6 +65,36 @@ func (c *Client) Discover(ctx context.Context) (Discovery, error) {
 		return d, nil
 	}
 	return d, fmt.Errorf("the server at %s has no model %q: it lists %s; set target.model to one of them", c.shown, c.model, quoted(d.Server.Models, len(page.Data)))
+}
+
+// info asks TEI, which has no list of models but a page about itself. models is its
+// answer to the question for that list; ok is false where this is no such server.
+func (c *Client) info(ctx context.Context, models Reply) (d Discovery, ok bool, err error) {
+	if models.Status != http.StatusNotFound {
+		return d, false, nil
+	}
+	var page struct {
+		ID            string `json:"model_id"`
+		Served        string `json:"served_model_name"`
+		Version       string `json:"version"`
+		MaxInput      *int   `json:"max_input_length"`
+		MaxBatch      *int   `json:"max_client_batch_size"`
+		MaxConcurrent *int   `json:"max_concurrent_requests"`
+	}
+	if _, err := c.get(ctx, "/info", &page); err != nil || page.ID == "" {
+		return d, false, nil //nolint:nilerr // then it is no TEI
+	}
+	d = Discovery{ListsModel: true, Server: record.Server{
+		Software: "text-embeddings-inference", Version: Excerpt([]byte(page.Version), 100), Models: []string{Excerpt([]byte(page.ID), 200)},
+		MaxModelLen: positive(page.MaxInput), MaxBatch: positive(page.MaxBatch), MaxConcurrent: positive(page.MaxConcurrent),
+	}}
+	if page.Served != page.ID && page.Served != "" {
+		d.Server.Models = append(d.Server.Models, Excerpt([]byte(page.Served), 200))
+	}
+	if !slices.Contains(d.Server.Models, c.model) {
+		return d, true, fmt.Errorf("the server at %s has no model %q: it serves %s; set target.model to that", c.shown, c.model, quoted(d.Server.Models, len(d.Server.Models)))
+	}
+	return d, true, nil
 }
 
 // positive is a limit, or nil where what was said can't be one.
@@ -94,7 +127,7 @@ func (c *Client) discoveryError(r Reply, err error) error {
 
 // Ping is nil where the server answers anything at all.
 func (c *Client) Ping(ctx context.Context) error {
-	return c.exchange(ctx, http.MethodGet, c.path("/v1/models"), nil, maxPage).Err
+	return c.exchange(ctx, http.MethodGet, c.path("/v1/models"), nil, maxPage, false).Err
 }
 
 func (c *Client) version(ctx context.Context) string {

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
+	"time"
 
 	"rung/sinks/record"
 	"rung/spec/plan"
@@ -26,41 +28,40 @@ type Answer struct {
 	InputTokens  *int
 	OutputTokens *int
 	CachedTokens *int
+	UsageSource  record.UsageSource
 	RetryAfterS  *float64
-	Dimensions   int // of the vectors; 0 for chats
+	Dimensions   int          // of the vectors; 0 for generated text
+	Limit        record.Limit // that a too_long met
+
+	// Of generated text. The times and gaps are those of a stream.
+	FinishReason string
+	FirstToken   time.Time // zero where none was seen to come
+	Chunks       *int      // with generated text
+	GapsS        []float64 // seconds between them
+
+	Timings Timings
 }
+
+// Timings are what a server says of its own time with a request, in seconds; nil
+// is not said.
+type Timings struct{ TotalS, TokenisationS, QueueS, InferenceS *float64 }
 
 // Read decides what a reply is. A success whose input tokens are not those
 // wanted is a token_mismatch; one without usage stays a success with its tokens
 // unknown.
 func (c *Client) Read(r Reply, want Want) Answer {
-	if r.Err != nil {
-		text := r.Err.Error()
-		if c.base.String() != c.shown {
-			text = unwrapURL(r.Err) // the URL that net/http puts in front is a secret
-		}
-		return Answer{Outcome: classifyError(r), Error: Excerpt([]byte(text), errorBytes)}
+	switch {
+	case r.Err != nil:
+		return c.readBroken(r)
+	case r.Status != http.StatusOK:
+		return readRefusal(r)
 	}
-	if r.Status != http.StatusOK {
-		said := Excerpt(r.Body, errorBytes)
-		if r.Status/100 == 3 {
-			said = Excerpt(fmt.Appendf(nil, "redirected to %q, which is not followed: set target.url to the server itself", r.Header.Get("Location")), errorBytes)
-		}
-		return Answer{Outcome: classifyStatus(r.Status, r.Body), Error: said, RetryAfterS: retryAfter(r.Header, r.Done)}
-	}
-	read := readEmbeddings
-	if c.api == plan.OpenAIChat {
-		read = readChat
-	}
-	a, err := read(r.Body, want)
+	a, err := c.readBody(r, want)
 	if err == nil {
 		err = a.checkUsage(want)
 	}
 	if err != nil {
-		a.Outcome, a.Error = record.BadResponse, Excerpt([]byte(err.Error()+": "+string(r.Body[:min(len(r.Body), errorBytes)])), errorBytes)
-		if said, ok := errors.AsType[saidError](err); ok {
-			a.Outcome = classifyStatus(http.StatusOK, []byte(said.text))
-		}
+		a.fail(err, r.Body)
 		return a
 	}
 	a.Outcome = record.OK
@@ -69,6 +70,80 @@ func (c *Client) Read(r Reply, want Want) Answer {
 		a.Error = fmt.Sprintf("the server counted %d input tokens, planned were %d", *a.InputTokens, want.InputTokens)
 	}
 	return a
+}
+
+// readBody reads an answer of status 200 in the form of the API.
+func (c *Client) readBody(r Reply, want Want) (Answer, error) {
+	var a Answer
+	var err error
+	switch {
+	case c.api == plan.TEIEmbed:
+		a, err = readVectors(r.Body, want)
+		a.fromHeaders(r.Header)
+	case !c.api.Generates():
+		a, err = readEmbeddings(r.Body, want)
+	case r.Arrivals != nil && !isJSON(r.Body):
+		a, err = readStreamed(r)
+	default:
+		a, err = readGenerated(r.Body, want)
+	}
+	if a.UsageSource == "" {
+		a.UsageSource = record.NoUsage
+		if a.InputTokens != nil || a.OutputTokens != nil {
+			a.UsageSource = record.BodyUsage
+		}
+	}
+	return a, err
+}
+
+// isJSON says whether a body that was to be a stream is one answer instead.
+func isJSON(body []byte) bool {
+	b := trimSpace(body)
+	return len(b) > 0 && b[0] == '{' && json.Valid(b)
+}
+
+// readBroken names what broke off. What a stream had brought by then is kept, and
+// where the server said in it why it fails, that is the outcome.
+func (c *Client) readBroken(r Reply) Answer {
+	text := r.Err.Error()
+	if c.base.String() != c.shown {
+		text = unwrapURL(r.Err) // the URL that net/http puts in front is a secret
+	}
+	var a Answer
+	if len(r.Arrivals) > 0 && r.Status == http.StatusOK {
+		s, err := readEvents(r)
+		if a = s.a; err != nil {
+			a.fail(err, r.Body)
+			return a
+		}
+	}
+	a.Outcome, a.Error = classifyError(r), Excerpt([]byte(text), errorBytes)
+	return a
+}
+
+// readRefusal names an answer that is no success.
+func readRefusal(r Reply) Answer {
+	said := Excerpt(r.Body, errorBytes)
+	if r.Status/100 == 3 {
+		said = Excerpt(fmt.Appendf(nil, "redirected to %q, which is not followed: set target.url to the server itself", r.Header.Get("Location")), errorBytes)
+	}
+	a := Answer{Outcome: classifyStatus(r.Status, r.Body), Error: said, RetryAfterS: retryAfter(r.Header, r.Done)}
+	if a.Outcome == record.TooLong {
+		a.Limit = limitOf(r.Status, r.Body)
+	}
+	return a
+}
+
+// fail makes the answer a failure behind status 200.
+func (a *Answer) fail(err error, body []byte) {
+	a.Outcome, a.Error = record.BadResponse, Excerpt([]byte(err.Error()+": "+string(body[:min(len(body), errorBytes)])), errorBytes)
+	if said, ok := errors.AsType[saidError](err); ok {
+		a.Error = Excerpt([]byte(err.Error()+": "+said.text), errorBytes)
+		a.Outcome = classifyStatus(http.StatusOK, []byte(said.text))
+		if a.Outcome == record.TooLong {
+			a.Limit = limitOf(http.StatusOK, []byte(said.text))
+		}
+	}
 }
 
 // unwrapURL is an error's text without the address that net/http puts before it.
@@ -130,111 +205,9 @@ func said(raw json.RawMessage) error {
 	return saidError{string(raw)}
 }
 
-func readEmbeddings(body []byte, want Want) (Answer, error) {
-	var a Answer
-	var in struct {
-		Error json.RawMessage `json:"error"`
-		Usage *usage          `json:"usage"`
-		Data  []struct {
-			Index     *int            `json:"index"`
-			Embedding json.RawMessage `json:"embedding"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal(body, &in); err != nil {
-		return a, fmt.Errorf("no JSON of embeddings (%w)", err)
-	}
-	if err := said(in.Error); err != nil {
-		return a, err
-	}
-	in.Usage.fill(&a)
-	seen := make([]bool, want.Inputs)
-	for i, d := range in.Data {
-		n, err := checkVector(d.Embedding)
-		if err != nil {
-			return a, fmt.Errorf("vector %d: %w", i, err)
-		}
-		if a.Dimensions == 0 {
-			a.Dimensions = n
-		}
-		if n != a.Dimensions {
-			return a, fmt.Errorf("vector %d has %d dimensions, those before it %d", i, n, a.Dimensions)
-		}
-		if d.Index != nil {
-			if *d.Index < 0 || *d.Index >= want.Inputs || seen[*d.Index] {
-				return a, fmt.Errorf("vector %d has index %d, which is out of range or came twice", i, *d.Index)
-			}
-			seen[*d.Index] = true
-		}
-		a.InputsDone++
-	}
-	if a.InputsDone != want.Inputs {
-		return a, fmt.Errorf("%d vectors for %d inputs", a.InputsDone, want.Inputs)
-	}
-	return a, nil
-}
-
-// checkVector counts a vector's numbers without converting them: the decoder
-// has seen that they are JSON. It fails on a vector that is empty, all zero, not
-// finite as float32, or no list of numbers.
-func checkVector(raw json.RawMessage) (dimensions int, err error) {
-	if len(raw) < 3 || raw[0] != '[' {
-		return 0, errors.New("no list of numbers")
-	}
-	nonZero, start := false, 1
-	for i := 1; i < len(raw); i++ {
-		if raw[i] != ',' && raw[i] != ']' {
-			continue
-		}
-		nz, err := checkNumber(raw[start:i])
-		if err != nil {
-			return 0, err
-		}
-		nonZero = nonZero || nz
-		dimensions++
-		start = i + 1
-	}
-	if !nonZero {
-		return 0, errors.New("all its numbers are zero")
-	}
-	return dimensions, nil
-}
-
-func checkNumber(b []byte) (nonZero bool, err error) {
-	exponent := false
-	for _, ch := range b {
-		switch {
-		case ch >= '1' && ch <= '9':
-			nonZero = true
-		case ch == 'e' || ch == 'E':
-			exponent = true
-		case ch == '0' || ch == '-' || ch == '+' || ch == '.' || ch == ' ' || ch == '\n' || ch == '\r' || ch == '\t':
-		default:
-			return false, errors.New("it holds something that is no number")
-		}
-	}
-	if exponent {
-		f, err := strconv.ParseFloat(string(trimSpace(b)), 32)
-		if err != nil {
-			return false, fmt.Errorf("a number is not finite: %w", err)
-		}
-		return f != 0, nil
-	}
-	return nonZero, nil
-}
-
-func trimSpace(b []byte) []byte {
-	for len(b) > 0 && b[0] <= ' ' {
-		b = b[1:]
-	}
-	for len(b) > 0 && b[len(b)-1] <= ' ' {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
 // saysAnything says whether a message has a field that an answer can be in.
 func saysAnything(message map[string]json.RawMessage) bool {
-	for _, name := range []string{"content", "reasoning_content", "reasoning", "tool_calls", "function_call", "refusal"} {
+	for _, name := range answerFields() {
 		if raw, ok := message[name]; ok && string(raw) != "null" {
 			return true
 		}
@@ -242,7 +215,8 @@ func saysAnything(message map[string]json.RawMessage) bool {
 	return false
 }
 
-func readChat(body []byte, want Want) (Answer, error) {
+// readGenerated reads a chat or a completion that came as one body.
+func readGenerated(body []byte, want Want) (Answer, error) {
 	var a Answer
 	var in struct {
 		Error   json.RawMessage `json:"error"`
@@ -250,10 +224,11 @@ func readChat(body []byte, want Want) (Answer, error) {
 		Choices []struct {
 			FinishReason *string                    `json:"finish_reason"`
 			Message      map[string]json.RawMessage `json:"message"`
+			Text         *string                    `json:"text"`
 		} `json:"choices"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return a, fmt.Errorf("no JSON of a chat (%w)", err)
+		return a, fmt.Errorf("no JSON of a chat or a completion (%w)", err)
 	}
 	if err := said(in.Error); err != nil {
 		return a, err
@@ -271,10 +246,28 @@ func readChat(body []byte, want Want) (Answer, error) {
 			return a, errors.New("no finish_reason: the answer was cut short")
 		case *ch.FinishReason == "error" || *ch.FinishReason == "abort":
 			return a, fmt.Errorf("finish_reason %q", *ch.FinishReason)
-		case !saysAnything(ch.Message):
-			return a, errors.New("a choice whose message has neither content nor reasoning nor a tool call")
+		case !saysAnything(ch.Message) && ch.Text == nil:
+			return a, errors.New("a choice with neither content nor reasoning nor a tool call")
 		}
+		a.FinishReason = Excerpt([]byte(*ch.FinishReason), 40)
 		a.InputsDone++
 	}
 	return a, nil
+}
+
+// fromHeaders takes what TEI says in headers: the tokens, special ones included,
+// and its own times in milliseconds.
+func (a *Answer) fromHeaders(h http.Header) {
+	if n, err := strconv.Atoi(h.Get("X-Compute-Tokens")); err == nil && n >= 0 {
+		a.InputTokens, a.UsageSource = &n, record.HeaderUsage
+	}
+	ms := func(name string) *float64 {
+		x, err := strconv.ParseFloat(h.Get(name), 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
+			return nil
+		}
+		x /= 1000
+		return &x
+	}
+	a.Timings = Timings{ms("X-Total-Time"), ms("X-Tokenization-Time"), ms("X-Queue-Time"), ms("X-Inference-Time")}
 }

@@ -209,9 +209,9 @@ func TestClassifyError(t *testing.T) {
 		{&net.DNSError{Err: "no such host"}, record.StageConnect, record.Refused},
 		{&net.OpError{Op: "dial", Err: timeoutError{}}, record.StageConnect, record.Timeout},
 		{io.EOF, record.StageFirstByte, record.Reset},
-		{io.ErrUnexpectedEOF, record.StageBody, record.Reset},
-		{fmt.Errorf("read: %w", syscall.ECONNRESET), record.StageBody, record.Reset},
-		{errTooLarge, record.StageBody, record.BadResponse},
+		{io.ErrUnexpectedEOF, record.StageBetween, record.Reset},
+		{fmt.Errorf("read: %w", syscall.ECONNRESET), record.StageBetween, record.Reset},
+		{errTooLarge, record.StageBetween, record.BadResponse},
 		{errors.New("malformed HTTP response"), record.StageFirstByte, record.BadResponse},
 	} {
 		if got := classifyError(Reply{Err: tt.err, Stage: tt.stage}); got != tt.want {

@@ -15,12 +15,13 @@ const (
 	NoDialect Dialect = ""
 	VLLM      Dialect = "vllm /tokenize"
 	LlamaCPP  Dialect = "llama.cpp /tokenize"
+	TEI       Dialect = "tei /tokenize"
 )
 
 // FindDialect tries each way of tokenising once. A server can answer 200 to a
 // body that it does not understand, with no tokens: that is not its way.
 func (c *Client) FindDialect(ctx context.Context) (Dialect, error) {
-	for _, d := range []Dialect{VLLM, LlamaCPP} {
+	for _, d := range []Dialect{VLLM, LlamaCPP, TEI} {
 		ids, err := c.Tokenise(ctx, d, "Hello world", false)
 		if err == nil && len(ids) > 0 {
 			return d, nil
@@ -35,13 +36,12 @@ func (c *Client) FindDialect(ctx context.Context) (Dialect, error) {
 // Tokenise gives the ids of a text, with the special tokens that the model puts
 // around each input or without.
 func (c *Client) Tokenise(ctx context.Context, d Dialect, text string, special bool) ([]int, error) {
-	body := map[string]any{"content": text, "add_special": special}
-	if d == VLLM {
-		body = map[string]any{"model": c.model, "prompt": text, "add_special_tokens": special}
-	}
-	raw, err := json.Marshal(body)
+	raw, err := json.Marshal(c.tokeniseBody(d, text, special))
 	if err != nil {
 		return nil, fmt.Errorf("tokenise: %w", err)
+	}
+	if d == TEI {
+		return c.teiIDs(ctx, raw)
 	}
 	var page struct {
 		Tokens []int `json:"tokens"`
@@ -50,6 +50,35 @@ func (c *Client) Tokenise(ctx context.Context, d Dialect, text string, special b
 		return nil, fmt.Errorf("tokenise: %w", err)
 	}
 	return page.Tokens, nil
+}
+
+func (c *Client) tokeniseBody(d Dialect, text string, special bool) map[string]any {
+	switch d {
+	case VLLM:
+		return map[string]any{"model": c.model, "prompt": text, "add_special_tokens": special}
+	case TEI:
+		return map[string]any{"inputs": text, "add_special_tokens": special}
+	case LlamaCPP, NoDialect:
+	}
+	return map[string]any{"content": text, "add_special": special}
+}
+
+// teiIDs reads TEI's answer, a list of tokens for each input.
+func (c *Client) teiIDs(ctx context.Context, raw []byte) ([]int, error) {
+	var page [][]struct {
+		ID int `json:"id"`
+	}
+	if _, err := c.page(ctx, http.MethodPost, "/tokenize", raw, &page); err != nil {
+		return nil, fmt.Errorf("tokenise: %w", err)
+	}
+	if len(page) != 1 {
+		return nil, fmt.Errorf("tokenise: %d lists of tokens for one text", len(page))
+	}
+	ids := make([]int, len(page[0]))
+	for i, t := range page[0] {
+		ids[i] = t.ID
+	}
+	return ids, nil
 }
 
 // CountChat gives the tokens of a chat with one message, the template included,

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -144,6 +145,27 @@ func derived[T any](name, unit, meaning string, get func(*row[T]) float64) colum
 			} else {
 				b.(*array.Float64Builder).Append(x)
 			}
+		},
+	}
+}
+
+// numbers is a column of lists of real numbers; the empty list is unknown.
+func numbers[T any](name, unit, meaning string, at func(*row[T]) *[]float64) column[T] {
+	return column[T]{
+		name: name, unit: unit, meaning: meaning, typ: arrow.ListOf(arrow.PrimitiveTypes.Float64),
+		write: func(b array.Builder, r *row[T]) {
+			list := b.(*array.ListBuilder)
+			if len(*at(r)) == 0 {
+				list.AppendNull()
+				return
+			}
+			list.Append(true)
+			list.ValueBuilder().(*array.Float64Builder).AppendValues(*at(r), nil)
+		},
+		read: func(a arrow.Array, i int, r *row[T]) {
+			list := a.(*array.List)
+			from, to := list.ValueOffsets(i)
+			*at(r) = slices.Clone(list.ListValues().(*array.Float64).Float64Values()[from:to])
 		},
 	}
 }

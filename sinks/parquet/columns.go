@@ -94,7 +94,7 @@ func requests() table[record.Request] {
 		name: "requests", meaning: "a row a request: warm-ups, failures and refused rounds too",
 		columns: cols,
 		group:   func(q *record.Request) group { return groupOf(&q.Place) },
-		size:    func(q *record.Request) int { return 480 + len(q.Error) + len(q.RejectReason) },
+		size:    func(q *record.Request) int { return 560 + len(q.Error) + len(q.RejectReason) + 8*len(q.ChunkGapsS) },
 	}
 }
 
@@ -111,22 +111,30 @@ func requestColumns() []column[record.Request] {
 
 func timeColumns() []column[record.Request] {
 	type r = *requestRow
+	sent := func(q r) bool { return q.v.Sent() }
 	return []column[record.Request]{
-		instant("time", "wall clock of the send, for joins with other machines", func(q r) *wall { return &q.v.Time }),
-		number("t_s", "s", "sent, since the run began, on the monotonic clock", func(q r) *float64 { return &q.v.SentTS }),
+		instant("time", "wall clock of the send, for joins with other machines; null where it was never sent", func(q r) *wall { return &q.v.Time }).when(sent),
+		number("t_s", "s", "sent, since the run began, on the monotonic clock; null where it never was", func(q r) *float64 { return &q.v.SentTS }).when(sent),
 		number("due_t_s", "s", "due, since the run began; in a closed loop the send itself", func(q r) *float64 { return &q.v.DueTS }),
 		numberOrNull("first_byte_t_s", "s", "first byte of the answer's header, since the run began", func(q r) **float64 { return &q.v.FirstByteTS }),
-		number("done_t_s", "s", "last byte or failure, since the run began", func(q r) *float64 { return &q.v.DoneTS }),
+		number("done_t_s", "s", "last byte or failure, since the run began", func(q r) *float64 { return &q.v.DoneTS }).when(sent),
+		numberOrNull("first_token_t_s", "s", "first generated token of any channel of a stream, since the run began", func(q r) **float64 { return &q.v.FirstTokenTS }),
 		derived("latency_s", "s", "from due to done", func(q r) float64 { return q.v.LatencyS() }).by("done_t_s - due_t_s"),
 		derived("service_s", "s", "from sent to done", func(q r) float64 { return q.v.ServiceS() }).by("done_t_s - t_s"),
-		derived("lateness_s", "s", "from due to sent: the instrument's own delay", func(q r) float64 { return q.v.SentTS - q.v.DueTS }).by("t_s - due_t_s"),
+		derived("lateness_s", "s", "from due to sent: the instrument's own delay", func(q r) float64 { return q.v.SentTS - q.v.DueTS }).when(sent).by("t_s - due_t_s"),
+		derived("ttft_s", "s", "time to first token; null where none was seen to come", func(q r) float64 { return q.v.TTFTS() }).by("first_token_t_s - due_t_s"),
+		derived("tpot_s", "s", "time per output token after the first; null below two tokens", func(q r) float64 { return q.v.TPOTS() }).
+			by("(latency_s - ttft_s) / (output_tokens - 1)"),
+		wholeOrNull("chunks", "", "chunks of a stream with generated text; a chunk is not a token", func(q r) **int { return &q.v.Chunks }),
+		numbers("chunk_gap_s", "s", "gaps between the chunks of a stream with generated text, in order", func(q r) *[]float64 { return &q.v.ChunkGapsS }),
+		numberOrNull("gap_s", "s", "since the last end of any request, where none was in flight at the send", func(q r) **float64 { return &q.v.GapS }),
 	}
 }
 
 func workColumns() []column[record.Request] {
 	type r = *requestRow
 	return []column[record.Request]{
-		whole("in_flight", "", "requests in flight that the closed loop was asked for", func(q r) *int { return &q.v.InFlight }),
+		whole("in_flight", "", "requests in flight that a closed loop was asked for; in an open one the most that may be", func(q r) *int { return &q.v.InFlight }),
 		whole("inputs", "", "texts in the request", func(q r) *int { return &q.v.Inputs }),
 		whole("inputs_done", "", "vectors or choices that came back right", func(q r) *int { return &q.v.InputsDone }),
 		whole("input_tokens_planned", "tokens", "planned, over all inputs of the request", func(q r) *int { return &q.v.InputTokensPlanned }),
@@ -134,6 +142,8 @@ func workColumns() []column[record.Request] {
 		wholeOrNull("output_tokens_planned", "tokens", "asked of a generating model; null for embeddings", func(q r) **int { return &q.v.OutputTokensPlanned }),
 		wholeOrNull("output_tokens", "tokens", "as the server counted them; null where it did not say", func(q r) **int { return &q.v.OutputTokens }),
 		wholeOrNull("cached_tokens", "tokens", "prompt tokens that the server took from its cache; null where it did not say", func(q r) **int { return &q.v.CachedTokens }),
+		text("usage_source", "where the counts come from: usage (the answer's), header, none", func(q r) *record.UsageSource { return &q.v.UsageSource }),
+		text("finish_reason", "why the generation ended, as the server says", func(q r) *string { return &q.v.FinishReason }),
 		whole("body_bytes", "bytes", "length of the request's body", func(q r) *int64 { return &q.v.BodyBytes }),
 		text("body_sha256", "SHA-256 of the request's body, hex", func(q r) *string { return &q.v.BodySHA256 }).distinct(),
 		whole("response_bytes", "bytes", "length of the answer's body as it was read", func(q r) *int64 { return &q.v.ResponseBytes }),
@@ -145,10 +155,17 @@ func answerColumns() []column[record.Request] {
 	return []column[record.Request]{
 		wholeOrNull("status", "", "HTTP status; null where no answer came", func(q r) **int { return &q.v.Status }),
 		numberOrNull("retry_after_s", "s", "the answer's Retry-After", func(q r) **float64 { return &q.v.RetryAfterS }),
-		text("stage", "how far a failed request came: connect, first_byte, body, total", func(q r) *record.Stage { return &q.v.Stage }),
+		text("limit", "the server's limit that a too_long met, where it said: batch, payload, tokens, characters, slots, ubatch", func(q r) *record.Limit { return &q.v.Limit }),
+		text("stage", "how far a failed request came: connect, first_byte, between_bytes; total where the time for the whole was up", func(q r) *record.Stage { return &q.v.Stage }),
 		text("error", "the first 2 KiB of a failure's body, or the client's error", func(q r) *string { return &q.v.Error }),
 		wholeOrNull("incident", "", "failures of one cause share it", func(q r) **int64 { return &q.v.Incident }),
 		boolean("conn_reused", "an open connection was used again", func(q r) *bool { return &q.v.ConnReused }),
+		boolean("reset_idle", "a reset before any answer on a connection that had lain idle: sent again, and in no stop rule and no ratio", func(q r) *bool { return &q.v.ResetIdle }),
+		text("protocol", "of the answer", func(q r) *string { return &q.v.Protocol }),
+		numberOrNull("server_total_s", "s", "the server's own time with the request, by its headers", func(q r) **float64 { return &q.v.ServerTotalS }),
+		numberOrNull("server_tokenization_s", "s", "of which tokenising", func(q r) **float64 { return &q.v.ServerTokenisationS }),
+		numberOrNull("server_queue_s", "s", "of which waiting in its queue", func(q r) **float64 { return &q.v.ServerQueueS }),
+		numberOrNull("server_inference_s", "s", "of which the model's work", func(q r) **float64 { return &q.v.ServerInferenceS }),
 	}
 }
 

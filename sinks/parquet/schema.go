@@ -69,6 +69,8 @@ func typeName(t arrow.DataType) string {
 	switch t.ID() {
 	case arrow.STRING:
 		return "string"
+	case arrow.LIST:
+		return "list<double>"
 	case arrow.TIMESTAMP:
 		return "timestamp[us, UTC]"
 	default:

@@ -55,7 +55,7 @@ func (w *Writer) Write(it record.Item) error {
 		if it.Request.Counted {
 			w.counts.Counted++
 		}
-		if it.Request.Outcome.ServerFailure() {
+		if it.Request.Failed() {
 			w.counts.Failed++
 		}
 		return w.requests.add(*it.Request)

@@ -50,7 +50,7 @@ type rungState struct {
 // New makes the sink for one cell of a plan.
 func New(w io.Writer, p plan.Plan, c plan.Cell, o Options) *Sink {
 	unit := "inputs/s"
-	if p.Target.API == plan.OpenAIChat {
+	if p.Target.API.Generates() {
 		unit = "requests/s"
 	}
 	return &Sink{w: w, o: o, cell: c, unit: unit, eta: newEstimate(c)}

@@ -70,6 +70,8 @@ type Server struct {
 	Version       string   `json:"version,omitempty"`
 	Models        []string `json:"models,omitempty"`
 	MaxModelLen   *int     `json:"max_model_len,omitempty"`
+	MaxBatch      *int     `json:"max_batch,omitempty"`      // inputs in one request
+	MaxConcurrent *int     `json:"max_concurrent,omitempty"` // requests, or inputs, that it takes at once
 	InputForm     string   `json:"input_form,omitempty"`     // "ids" or "text": how the prompts were sent
 	Tokeniser     string   `json:"tokeniser,omitempty"`      // which endpoint counted, or "usage"
 	TemplateExtra int      `json:"template_extra,omitempty"` // tokens that the chat template adds

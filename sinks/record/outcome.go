@@ -49,6 +49,40 @@ type Stage string
 const (
 	StageConnect   Stage = "connect"
 	StageFirstByte Stage = "first_byte"
-	StageBody      Stage = "body"
-	StageTotal     Stage = "total"
+	StageBetween   Stage = "between_bytes"
+	StageTotal     Stage = "total" // the time for the whole request was up
 )
+
+// Limit is the limit of a server that a request met.
+type Limit string
+
+// The limits.
+const (
+	LimitBatch      Limit = "batch"      // inputs in one request
+	LimitPayload    Limit = "payload"    // bytes of the body
+	LimitTokens     Limit = "tokens"     // of one input, or of input and output
+	LimitCharacters Limit = "characters" // of one input
+	LimitSlots      Limit = "slots"      // the context that running requests share
+	LimitPhysical   Limit = "ubatch"     // tokens that one forward takes
+)
+
+// Setting names what to look at in the server for a limit, flags of several servers
+// among it; "" for none.
+func (l Limit) Setting() string {
+	switch l {
+	case LimitBatch:
+		return "inputs a request: TEI --max-client-batch-size"
+	case LimitPayload:
+		return "bytes of a request: TEI --payload-limit"
+	case LimitTokens:
+		return "the model's context: vLLM --max-model-len, llama.cpp -c, TEI --max-batch-tokens and --auto-truncate"
+	case LimitCharacters:
+		return "characters of an input, which the server bounds before it tokenises"
+	case LimitSlots:
+		return "the context is shared by the slots: llama.cpp -c over -np"
+	case LimitPhysical:
+		return "tokens of a forward: llama.cpp --ubatch-size"
+	default:
+		return ""
+	}
+}

@@ -8,10 +8,13 @@
 // unknown: nothing that the server or the card did not say is ever filled in.
 package record
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // SchemaVersion is the version of the tables' columns.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // Phase says what a request was for.
 type Phase string
@@ -68,7 +71,15 @@ type Request struct {
 	FirstByteTS *float64 // first byte of the answer's header
 	DoneTS      float64  // last byte, or the failure
 
-	InFlight            int // asked of the closed loop
+	// A stream's: when the first generated token of any channel came, how many chunks
+	// had generated text, and the gaps between one and the next. A chunk is not a token.
+	FirstTokenTS *float64
+	Chunks       *int
+	ChunkGapsS   []float64
+
+	GapS *float64 // from the last end of any request to this send, where none was in flight
+
+	InFlight            int // asked of a closed loop; of an open one the most that may be
 	Inputs              int // texts in the request
 	InputsDone          int // vectors or choices that came back right
 	InputTokensPlanned  int // over all inputs
@@ -76,11 +87,17 @@ type Request struct {
 	OutputTokensPlanned *int // nil for embeddings
 	OutputTokens        *int
 	CachedTokens        *int // prompt tokens that the server took from its cache
+	UsageSource         UsageSource
+	FinishReason        string
 	BodyBytes           int64
 	BodySHA256          string // hex
 	ResponseBytes       int64
 
+	// What the server says of its own time with the request, in headers (TEI).
+	ServerTotalS, ServerTokenisationS, ServerQueueS, ServerInferenceS *float64
+
 	Outcome      Outcome
+	Limit        Limit  // which limit of the server a too_long met, where it said
 	Counted      bool   // the analysis uses it
 	RejectReason string // why its round does not count; empty where it does
 	Status       *int
@@ -89,13 +106,60 @@ type Request struct {
 	Error        string // first 2 KiB of the body, or the client's error
 	Incident     *int64 // failures of one cause share it
 	ConnReused   bool
+	ResetIdle    bool // a reset before any answer on a connection that had lain idle; it was sent again
+	Protocol     string
 }
 
-// LatencyS is the span from due to done, in seconds.
-func (r Request) LatencyS() float64 { return r.DoneTS - r.DueTS }
+// Failed says whether the request counts against the server.
+func (r Request) Failed() bool { return r.Outcome.ServerFailure() && !r.ResetIdle }
 
-// ServiceS is the span from sent to done, in seconds.
-func (r Request) ServiceS() float64 { return r.DoneTS - r.SentTS }
+// Sent says whether the request was sent at all.
+func (r Request) Sent() bool { return r.Outcome != Dropped }
+
+// UsageSource says where token counts come from.
+type UsageSource string
+
+// The sources. Nothing that the server did not say is filled in.
+const (
+	NoUsage     UsageSource = "none"
+	BodyUsage   UsageSource = "usage"  // the answer's usage
+	HeaderUsage UsageSource = "header" // TEI's x-compute-tokens
+)
+
+// LatencyS is the span from due to done, in seconds; NaN for what was never sent.
+func (r Request) LatencyS() float64 {
+	if !r.Sent() {
+		return math.NaN()
+	}
+	return r.DoneTS - r.DueTS
+}
+
+// TTFTS is the time to first token, from due to the first generated token of any
+// channel, in seconds; NaN where no token was seen to come.
+func (r Request) TTFTS() float64 {
+	if r.FirstTokenTS == nil {
+		return math.NaN()
+	}
+	return *r.FirstTokenTS - r.DueTS
+}
+
+// TPOTS is the time per output token after the first, in seconds:
+// (latency - TTFT) / (output tokens - 1). It is NaN below two tokens and where the
+// server did not count them.
+func (r Request) TPOTS() float64 {
+	if r.OutputTokens == nil || *r.OutputTokens < 2 {
+		return math.NaN()
+	}
+	return (r.LatencyS() - r.TTFTS()) / float64(*r.OutputTokens-1)
+}
+
+// ServiceS is the span from sent to done, in seconds; NaN for what was never sent.
+func (r Request) ServiceS() float64 {
+	if !r.Sent() {
+		return math.NaN()
+	}
+	return r.DoneTS - r.SentTS
+}
 
 // Sample is one reading of one device.
 type Sample struct {

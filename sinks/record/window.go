@@ -1,5 +1,7 @@
 package record
 
+import "math"
+
 // Window is a span of the run's clock, in seconds.
 type Window struct{ Begin, End float64 }
 
@@ -12,13 +14,17 @@ func (w Window) Len() float64 { return w.End - w.Begin }
 // one attempt of one round; the zero Window means that none was sent.
 func SteadyWindow(rows []Request) Window {
 	var w Window
-	for i, r := range rows {
+	first := true
+	for _, r := range rows {
+		if !r.Sent() {
+			continue
+		}
 		end := r.SentTS
 		if r.InFlight <= 1 {
 			end = r.DoneTS
 		}
-		if i == 0 {
-			w = Window{r.SentTS, end}
+		if first {
+			w, first = Window{r.SentTS, end}, false
 			continue
 		}
 		w.Begin, w.End = min(w.Begin, r.SentTS), max(w.End, end)
@@ -28,14 +34,13 @@ func SteadyWindow(rows []Request) Window {
 
 // WallS is the span from a round's first send to its last end, in seconds.
 func WallS(rows []Request) float64 {
-	if len(rows) == 0 {
-		return 0
-	}
-	begin, end := rows[0].SentTS, rows[0].DoneTS
+	begin, end := math.Inf(1), math.Inf(-1)
 	for _, r := range rows {
-		begin, end = min(begin, r.SentTS), max(end, r.DoneTS)
+		if r.Sent() {
+			begin, end = min(begin, r.SentTS), max(end, r.DoneTS)
+		}
 	}
-	return end - begin
+	return max(0, end-begin)
 }
 
 // MeanInFlight is the summed span (sent to done) of all requests, whatever their
@@ -47,6 +52,9 @@ func MeanInFlight(rows []Request, w Window) float64 {
 	}
 	var busy float64
 	for _, r := range rows {
+		if !r.Sent() {
+			continue
+		}
 		if d := min(r.DoneTS, w.End) - max(r.SentTS, w.Begin); d > 0 {
 			busy += d
 		}

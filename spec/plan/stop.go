@@ -40,6 +40,30 @@ func (s Stop) Edge(t Tally) string {
 	return ""
 }
 
+// Pace is what the rules of slowness look at: a rung's counted successes so far.
+type Pace struct {
+	Done        int     // successes
+	P95         float64 // of their latency, seconds
+	BaselineP95 float64 // 0: not known
+	Throughput  float64
+	BestBelow   float64 // throughput of the best rung below; 0: not known
+}
+
+// Slow judges a rung that does not fail: the reason why it is an edge of the kind
+// "slow", or "" where it is not. Before MinRequests successes nothing is said.
+func (s Stop) Slow(p Pace) string {
+	if p.Done < max(1, s.MinRequests) {
+		return ""
+	}
+	if s.P95OverBaseline != nil && p.BaselineP95 > 0 && p.P95 > *s.P95OverBaseline*p.BaselineP95 {
+		return fmt.Sprintf("slow: P95 of the latency is %.3g s, more than %g times the baseline's %.3g s", p.P95, *s.P95OverBaseline, p.BaselineP95)
+	}
+	if s.ThroughputDrop != nil && p.BestBelow > 0 && p.Throughput < (1-*s.ThroughputDrop)*p.BestBelow {
+		return fmt.Sprintf("slow: throughput is %.4g a second, more than %g %% below the %.4g of the best rung below", p.Throughput, 100**s.ThroughputDrop, p.BestBelow)
+	}
+	return ""
+}
+
 // TripsAtOnce says whether an outcome stops the sending by itself.
 func (s Stop) TripsAtOnce(outcome string) bool { return slices.Contains(s.Outcomes, outcome) }
 

@@ -28,4 +28,4 @@ ladder "batch" {
   cooldown = 3
 }
 
-metrics {}
+metric {}

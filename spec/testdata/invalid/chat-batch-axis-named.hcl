@@ -12,7 +12,7 @@ prompt "p" {
 }
 
 ladder "many" {
-  axis   = "batch" # ERROR: A chat has no batch
+  axis   = "batch" # ERROR: The api takes no batch
   rungs  = [1, 2]
   passes = 3
 }

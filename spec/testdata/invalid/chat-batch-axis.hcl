@@ -11,7 +11,7 @@ prompt "p" {
   output_tokens = 16
 }
 
-ladder "batch" { # ERROR: A chat has no batch
+ladder "batch" { # ERROR: The api takes no batch
   rungs  = [1, 2]
   passes = 3
 }

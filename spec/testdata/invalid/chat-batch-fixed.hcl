@@ -14,5 +14,5 @@ prompt "p" {
 ladder "concurrency" {
   rungs  = [1, 2, 4]
   passes = 3
-  batch  = 4 # ERROR: A chat has no batch
+  batch  = 4 # ERROR: The api takes no batch
 }

@@ -12,7 +12,7 @@ target {
   api   = "openai-embeddings"
   url   = "http://127.0.0.1:8000"
   model = "m"
-  body  = merge({ key = var.token }, { n = matrix.n }) # ERROR: Sensitive value that differs by cell
+  body  = merge({ key = var.token }, { k = matrix.n }) # ERROR: Sensitive value that differs by cell
 }
 
 prompt "p" {

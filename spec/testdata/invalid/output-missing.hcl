@@ -6,11 +6,11 @@ target {
   model = "m"
 }
 
-prompt "p" { # ERROR: Output tokens do not fit the api
+prompt "p" {
   tokens = 128
 }
 
-ladder "concurrency" {
+ladder "concurrency" { # ERROR: Prompt without a length
   rungs  = [1, 2, 4]
   passes = 3
 }

@@ -35,4 +35,5 @@ ladder "length" {
 
 prompt "any" {
   output_tokens = 16
+  stream        = false
 }

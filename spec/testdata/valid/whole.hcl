@@ -1,4 +1,5 @@
-# Every block and attribute that there is, each with a value that is not its default.
+# Every block there is but those of other APIs, and of each attribute that can stand
+# beside the others a value that is not its default.
 experiment "whole" {
   description = "Everything at once"
   seed        = -5
@@ -32,6 +33,22 @@ target {
   }
 }
 
+server {
+  command = ["serve", "--port", "8000"]
+  env     = { TOKEN = var.token, LEVEL = "debug" }
+  dir     = "/srv"
+  restart = "cell"
+  ready {
+    path    = "/health"
+    port    = 8000
+    log     = "listening on .*:8000$"
+    timeout = "2m"
+  }
+  stop {
+    grace = "3s"
+  }
+}
+
 simulator {
   overhead         = "1ms"
   floor            = "5ms"
@@ -53,9 +70,17 @@ gpu {
   interval = "500ms"
 }
 
+metrics {
+  path     = "/server/metrics"
+  interval = "2s"
+}
+
 prompt "p512" {
   tokens    = 512
   text_file = "corpus.txt"
+  kind      = "Chinese product pages"
+  reuse     = "pool"
+  pool      = 50
 }
 
 prompt "open" {}
@@ -81,6 +106,10 @@ ladder "batch" {
     outcomes       = ["oom", "timeout"]
     failure_ratio  = 0.5
     confirm_rounds = 0
+
+    min_requests      = 30
+    p95_over_baseline = 2.5
+    throughput_drop   = 0.3
   }
 }
 
@@ -92,6 +121,39 @@ ladder "long" {
   passes = 3
 }
 
+retest {
+  ladder   = ladder.batch
+  prompt   = prompt.p512
+  warmup   = 1
+  requests = 20
+}
+
+retest {
+  ladder = ladder.batch
+  prompt = prompt.p512
+}
+
+confirm {
+  prompt   = prompt.p512
+  warmup   = 0
+  requests = 50
+}
+
+slo {
+  latency = "1500ms"
+}
+
+rollback {
+  outcomes      = ["oom", "reset"]
+  p95           = "3s"
+  timeout_ratio = 0.02
+  cap_share     = 0.5
+}
+
+config "tei" {}
+
+config "vllm" {}
+
 analysis {
   use = "offline"
   knee {
@@ -101,6 +163,9 @@ analysis {
     p95_rise   = 1.2
     factor     = 0.4
     flat       = 0.02
+    gain       = 0.4
+
+    p95_over_baseline = 2
   }
   limit {
     p95_ratio = 2.5

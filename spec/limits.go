@@ -1,0 +1,125 @@
+package spec
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"rung/spec/plan"
+)
+
+// serverLimit is a limit that a server takes as a flag.
+type serverLimit struct {
+	flag string
+	what string                 // what is limited
+	at   func(s plan.Shape) int // how much of it a request's shape needs
+	open bool                   // holds in an open loop too, where what is in flight is only bounded
+}
+
+func serverLimits() []serverLimit {
+	batch := func(s plan.Shape) int { return s.Batch }
+	return []serverLimit{
+		{"--max-model-len", "tokens in a sequence", func(s plan.Shape) int { return s.InputTokens + s.OutputTokens }, true},
+		{"--max-num-seqs", "sequences at once", func(s plan.Shape) int { return s.Batch * s.InFlight }, false},
+		{"--max-client-batch-size", "inputs in a request", batch, true},
+		{"--max-batch-size", "inputs in a request", batch, true},
+		{"--max-concurrent-requests", "requests at once", func(s plan.Shape) int { return s.InFlight }, false},
+	}
+}
+
+// adviseLimits compares the ladders with the limits in the server's command.
+func (l *loader) adviseLimits(e cell, b *hclsyntax.Block) {
+	for _, limit := range serverLimits() {
+		most, err := strconv.Atoi(flagOf(e.server, limit.flag))
+		if err != nil || most < 1 {
+			continue // not there, or in a form of the server's own
+		}
+		for _, d := range e.ladders {
+			if d.Axis == plan.AxisRate && !limit.open {
+				continue
+			}
+			i := slices.IndexFunc(d.Rungs, func(r plan.Rung) bool { return limit.at(r.Shape) > most })
+			if i >= 0 {
+				r := d.Rungs[i]
+				l.warnAt(d.f.rng("rungs"), sumBeyondLimit, "Rung %g has %d %s; the server is started with %s %d. "+
+					"From there on it refuses requests or lets them wait, and that is what gets measured.",
+					r.Value, limit.at(r.Shape), limit.what, limit.flag, most)
+			}
+		}
+	}
+	l.adviseDefaults(e.server, b)
+}
+
+// adviseDefaults names the limits that a server known to have them was not given:
+// their defaults change with its version.
+func (l *loader) adviseDefaults(s *plan.Server, b *hclsyntax.Block) {
+	var missing []string
+	for _, flag := range flagsOf(s.Command) {
+		if _, ok := findFlag(s, flag); !ok {
+			missing = append(missing, flag)
+		}
+	}
+	if len(missing) > 0 {
+		l.warnAt(b.Body.Attributes["command"].Expr.Range(), sumDefaultLimits, "The command does not set %s. The defaults depend on the server's version and the card; "+
+			"a limit that is measured against one of them holds only there.", list(missing))
+	}
+}
+
+// flagsOf are the limits of a server that should be set, by its program. One with a
+// configuration file may have them there.
+func flagsOf(command []string) []string {
+	is := func(name string) func(string) bool {
+		return func(arg string) bool { return filepath.Base(arg) == name }
+	}
+	vllm := slices.IndexFunc(command, is("vllm"))
+	_, config := argument(command, "--config")
+	switch {
+	case config:
+		return nil
+	case vllm >= 0 && vllm+1 < len(command) && command[vllm+1] == "serve", slices.Contains(command, "vllm.entrypoints.openai.api_server"):
+		return []string{"--max-model-len", "--max-num-seqs"}
+	case slices.ContainsFunc(command, is("text-embeddings-router")):
+		return []string{"--max-client-batch-size", "--max-concurrent-requests"}
+	default:
+		return nil
+	}
+}
+
+func flagOf(s *plan.Server, flag string) string {
+	v, _ := findFlag(s, flag)
+	return v
+}
+
+// findFlag is the value that a server is given for a flag: by an argument, or as
+// text-embeddings-router reads it, by a variable of the same name.
+func findFlag(s *plan.Server, flag string) (string, bool) {
+	if v, ok := argument(s.Command, flag); ok {
+		return v, true
+	}
+	name := strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", "_"))
+	for _, h := range s.Env {
+		if h.Name == name {
+			return h.Value, true
+		}
+	}
+	return "", false
+}
+
+// argument finds a flag among arguments, with its value behind it or behind =. Some
+// servers take _ for -.
+func argument(args []string, flag string) (string, bool) {
+	for i, a := range args {
+		name, value, joined := strings.Cut(a, "=")
+		if !strings.HasPrefix(name, "--") || strings.ReplaceAll(name, "_", "-") != flag {
+			continue
+		}
+		if !joined && i+1 < len(args) {
+			value = args[i+1]
+		}
+		return value, true
+	}
+	return "", false
+}

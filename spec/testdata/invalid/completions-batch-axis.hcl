@@ -1,0 +1,17 @@
+experiment "e" {}
+
+target {
+  api   = "openai-completions"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens        = 128
+  output_tokens = 8
+}
+
+ladder "batch" { # ERROR: The api takes no batch
+  rungs  = [1, 2, 4]
+  passes = 3
+}

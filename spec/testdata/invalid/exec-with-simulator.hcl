@@ -1,0 +1,18 @@
+experiment "e" {}
+
+target {
+  api     = "exec"
+  command = ["embed"]
+  model   = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}
+
+simulator {} # ERROR: Out of place

@@ -1,0 +1,16 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "output_tokens" { # ERROR: Output tokens do not fit the api
+  rungs  = [1, 2, 4]
+  passes = 3
+}

@@ -1,0 +1,26 @@
+experiment "e" {}
+
+target {
+  api   = "openai-chat"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens        = 128
+  output_tokens = 8
+}
+
+prompt "q" {
+  tokens = 128
+}
+
+ladder "concurrency" {
+  rungs  = [1, 2, 4]
+  passes = 3
+  prompt = prompt.p
+}
+
+baseline {
+  prompt = prompt.q # ERROR: Prompt without a length
+}

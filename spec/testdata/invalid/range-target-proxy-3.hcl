@@ -1,0 +1,17 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+  proxy = "ftp://h" # ERROR: Unusable url
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

@@ -1,0 +1,24 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+prompt "q" {}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+  prompt = prompt.p
+}
+
+retest {
+  ladder = ladder.batch
+  prompt = prompt.q # ERROR: Prompt without a length
+}

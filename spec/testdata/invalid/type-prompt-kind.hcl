@@ -1,0 +1,18 @@
+experiment "e" {}
+
+target {
+  api   = "openai-chat"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens        = 128
+  output_tokens = 8
+  kind = 1 # ERROR: Wrong type
+}
+
+ladder "concurrency" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

@@ -1,0 +1,16 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "rate" {
+  rungs  = ["1"] # ERROR: Wrong type
+  passes = 3
+}
