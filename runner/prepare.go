@@ -58,6 +58,12 @@ type Prepared struct {
 // Server is what the target said of itself.
 func (p *Prepared) Server() record.Server { return p.server }
 
+// Warnings are what a reader of the results should know and no figure shows.
+func (p *Prepared) Warnings() []string { return p.warnings }
+
+// Probes are the requests before the run.
+func (p *Prepared) Probes() []record.Request { return p.probes }
+
 // Began is when the run's clock started.
 func (p *Prepared) Began() time.Time { return p.clock.start }
 

@@ -29,7 +29,7 @@ type Manifest struct {
 	Error         string `json:"error,omitempty"` // why a failed run failed
 
 	SpecHash     string            `json:"spec_hash"`
-	WorkloadHash string            `json:"workload_hash"`
+	WorkloadHash string            `json:"workload_hash"` // that of the cell
 	PlanDigest   string            `json:"plan_digest"`
 	Seed         int64             `json:"seed"`
 	Variables    map[string]string `json:"variables,omitempty"` // a sensitive one is "(sensitive)"
