@@ -106,7 +106,7 @@ func isJSON(body []byte) bool {
 // where the server said in it why it fails, that is the outcome.
 func (c *Client) readBroken(r Reply) Answer {
 	text := r.Err.Error()
-	if c.base.String() != c.shown {
+	if c.program == nil && c.base.String() != c.shown {
 		text = unwrapURL(r.Err) // the URL that net/http puts in front is a secret
 	}
 	var a Answer
