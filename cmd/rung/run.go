@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rung/results"
 	"rung/runner"
+	"rung/runner/self"
 	"rung/sinks"
 	"rung/sinks/parquet"
 	"rung/sinks/progress"
@@ -26,6 +28,8 @@ import (
 type runFlags struct {
 	out   string
 	cells []string // numbers and names; none means all
+
+	noSelfCheck bool
 }
 
 func (a *app) run() *cobra.Command {
@@ -48,6 +52,7 @@ order of rung plan, until one fails or is interrupted.`,
 	f.add(c)
 	c.Flags().StringVar(&o.out, "out", o.out, "`folder` that the results are written to")
 	must(c.MarkFlagDirname("out"))
+	c.Flags().BoolVar(&o.noSelfCheck, "no-self-check", false, "do not measure, for a second before the run, how fast this machine can send at all")
 	c.Flags().StringArrayVar(&o.cells, "cell", nil, "run this cell of the matrix alone, by its `number or name`; may be given several times")
 	return c
 }
@@ -62,8 +67,10 @@ type job struct {
 	prepared  *runner.Prepared
 	sampler   runner.Sampler
 	gpu       record.GPUInfo
+	flags     runFlags
 	dir       string
 	manifest  record.Manifest
+	pump      *sinks.Pump // nil before the recording begins
 }
 
 // runSpec runs the cells of a spec in order.
@@ -76,6 +83,9 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 	if err != nil {
 		return err
 	}
+	if err := supported(res.Plan, f.simulate); err != nil {
+		return err
+	}
 	drain, abort, stop := a.interruptible(ctx)
 	defer stop()
 	for i, c := range cells {
@@ -85,8 +95,8 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 		if len(cells) > 1 {
 			a.say("cell %d of %d: %s", i+1, len(cells), c.Name)
 		}
-		j := &job{app: a, spec: res, plan: res.Plan, cell: c, simulated: f.simulate || res.Plan.Simulated()}
-		if err := j.run(drain, abort, path, o.out); err != nil {
+		j := &job{app: a, spec: res, plan: res.Plan, cell: c, simulated: f.simulate || res.Plan.Simulated(), flags: o}
+		if err := j.run(drain, abort, path); err != nil {
 			return err
 		}
 	}
@@ -133,7 +143,7 @@ func cellNames(cells []plan.Cell) string {
 }
 
 // run prepares, creates and records one cell.
-func (j *job) run(drain, abort *stopper, path, out string) error {
+func (j *job) run(drain, abort *stopper, path string) error {
 	var log lateWriter
 	if j.simulated {
 		server, err := startSimulator(abort, j, &log)
@@ -158,7 +168,7 @@ func (j *job) run(drain, abort *stopper, path, out string) error {
 		return failed(fmt.Errorf("%w\nThe run did not start and nothing was written", err))
 	}
 	defer j.prepared.Close()
-	if err := j.create(path, out, &log); err != nil {
+	if err := j.create(path, j.flags.out, &log); err != nil {
 		return failed(err)
 	}
 	defer log.close() //nolint:errcheck // its sync is not worth failing a run over
@@ -166,8 +176,43 @@ func (j *job) run(drain, abort *stopper, path, out string) error {
 }
 
 func (j *job) prepare(ctx context.Context) (err error) {
-	j.prepared, err = runner.Prepare(ctx, runner.Config{Plan: j.plan, Cell: j.cell, Secrets: j.secrets(), Texts: j.spec.Texts, Sampler: j.sampler})
+	j.prepared, err = runner.Prepare(ctx, runner.Config{
+		Plan: j.plan, Cell: j.cell, Secrets: j.secrets(), Texts: j.spec.Texts, Sampler: j.sampler,
+		Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits,
+	})
 	return err
+}
+
+// selfCheck asks for the instrument's floor, or says why there is none.
+func (j *job) selfCheck() string {
+	switch {
+	case j.flags.noSelfCheck:
+		return "--no-self-check"
+	case j.simulated:
+		return "the simulated server runs in this process and takes its time"
+	case j.plan.Target.API == plan.Exec:
+		return "a program is called, and no connection made"
+	default:
+		return runner.SelfCheck
+	}
+}
+
+// limits are what the report makes of the ladders, which are recorded by then.
+func (j *job) limits() ([]runner.Limit, error) {
+	j.pump.Wait()
+	run, err := results.Open(j.dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []runner.Limit
+	for _, l := range results.Analyse(run, run.Plan.Analysis).Ladders {
+		limit := runner.Limit{Ladder: l.Name, Reason: "there is no limit: " + l.Limit.Reason}
+		if v := l.Limit.Value; v != nil {
+			limit.Value, limit.Reason = *v, ""
+		}
+		out = append(out, limit)
+	}
+	return out, nil
 }
 
 // secrets are the spec's, but for the address that the simulated server replaces.
@@ -204,7 +249,7 @@ func (j *job) create(path, out string, log *lateWriter) error {
 		Experiment: p.Experiment, RunID: id, Cell: j.cell.Name, Status: record.Running,
 		SpecHash: p.SpecHash, WorkloadHash: j.cell.WorkloadHash, PlanDigest: p.Digest(), Seed: p.Seed,
 		Variables: j.spec.Variables, Plan: raw, Began: j.prepared.Began().UTC(),
-		Host: thisHost(), Git: commitOf(path), Server: j.prepared.Server(), GPU: j.gpu, GPUs: []record.Device{}, Parts: []record.Part{},
+		Host: thisHost(), Git: commitOf(path), Server: j.prepared.Server(), Client: j.prepared.Instrument(), GPU: j.gpu, GPUs: []record.Device{}, Parts: []record.Part{},
 	}
 	if j.sampler != nil {
 		j.manifest.GPUs = j.sampler.Devices()
@@ -221,9 +266,9 @@ func (j *job) record(drain, abort *stopper) error {
 	}
 	show := progress.New(j.stderr, j.plan, j.cell, progress.Options{
 		Live: j.color(j.errTTY), Width: j.columns, UTF8: j.utf8(), Simulated: j.simulated, Now: j.now})
-	pump := sinks.NewPump(func(error) { drain.cancel(); abort.cancel() }, writer, show)
-	summary, runErr := j.prepared.Run(drain, abort, pump.Put)
-	sinkErr := pump.Close()
+	j.pump = sinks.NewPump(func(error) { drain.cancel(); abort.cancel() }, writer, show)
+	summary, runErr := j.prepared.Run(drain, abort, j.pump.Put)
+	sinkErr := j.pump.Close()
 	err = errors.Join(runErr, sinkErr)
 
 	j.manifest.Parts, j.manifest.Counts = writer.Parts(), writer.Counts()
