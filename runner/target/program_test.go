@@ -39,7 +39,7 @@ func beProgram() {
 			fmt.Fprintln(os.Stderr, "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20 GiB")
 			os.Exit(1)
 		case "hang":
-			child := exec.Command("sleep", "3600") // it must end with the program
+			child := exec.Command("sleep", "3600") //nolint:noctx // it is there to be ended with the program
 			_ = child.Start()
 			fmt.Fprintln(os.Stderr, "child", child.Process.Pid)
 			_ = child.Wait()
