@@ -14,8 +14,7 @@ type Limit struct {
 	Reason string  // why there is no value
 }
 
-// held is how many rounds a check at a limit has, and how often one that is refused
-// is sent again.
+// checkReruns is how often a check at a limit that is refused is sent again.
 const checkReruns = 3
 
 // checks holds the limits that were found against more than they were found by: long
@@ -67,20 +66,18 @@ func (r *run) confirm(c plan.Check, limits map[string]Limit) error {
 	stop, found := plan.Stop{}, false
 	for _, l := range r.cfg.Cell.Ladders {
 		_, rung, ok := r.rungAt(limits[l.Name], l.Name)
-		if !ok {
+		if !ok || !l.Axis.HasKnee() {
 			continue
 		}
 		stop, found = l.Stop, true
-		switch l.Axis {
-		case plan.AxisBatch:
+		if l.Axis == plan.AxisBatch {
 			shape.Batch = rung.Shape.Batch
-		case plan.AxisConcurrency:
+		} else {
 			shape.InFlight = rung.Shape.InFlight
-		case plan.AxisInputTokens, plan.AxisOutputTokens, plan.AxisRate:
 		}
 	}
 	if !found {
-		return r.unchecked(place, "confirmation", Limit{Reason: "no ladder has a limit"})
+		return r.unchecked(place, "confirmation", Limit{Reason: "no ladder of batch or concurrency has a limit"})
 	}
 	requests := max(c.Requests, 2*shape.InFlight)
 	return r.check(place, visit{prompt: c.Prompt, shape: shape, requests: requests, reruns: checkReruns, stop: stop, warm: c.Warmup > 0}, max(c.Warmup, min(shape.InFlight, requests)))

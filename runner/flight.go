@@ -107,6 +107,8 @@ func (f *flight) drop(c call, due time.Time) {
 	f.turn.take()
 	defer f.turn.give()
 	f.rows = append(f.rows, row)
+	f.ended++
+	f.r.tick(row, f.ended, f.of)
 }
 
 func (f *flight) want(c call) target.Want {

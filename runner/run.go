@@ -273,5 +273,9 @@ func (r *run) event(kind record.EventKind, place record.Place, fill func(*record
 }
 
 func (r *run) tick(row record.Request, ended, of int) {
-	r.send(record.Item{Tick: &record.Tick{Place: row.Place, TS: row.DoneTS, Ended: ended, Of: of, LatencyS: row.LatencyS(), Outcome: row.Outcome, Inputs: row.InputsDone}})
+	ts := row.DoneTS
+	if !row.Sent() {
+		ts = row.DueTS
+	}
+	r.send(record.Item{Tick: &record.Tick{Place: row.Place, TS: ts, Ended: ended, Of: of, LatencyS: row.LatencyS(), Outcome: row.Outcome, Inputs: row.InputsDone}})
 }

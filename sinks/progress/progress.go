@@ -45,6 +45,24 @@ type rungState struct {
 	failed    map[record.Outcome]int
 	refused   int
 	peak      *int64
+
+	first, last float64 // when successes ended, on the run's clock
+}
+
+// see notes when a success ended.
+func (r *rungState) see(ts float64) {
+	if len(r.latencies) == 1 {
+		r.first = ts
+	}
+	r.last = ts
+}
+
+// rate is the successes a second between the first that ended and the last.
+func (r *rungState) rate() float64 {
+	if r.last <= r.first {
+		return 0
+	}
+	return float64(len(r.latencies)-1) / (r.last - r.first)
 }
 
 // New makes the sink for one cell of a plan.
@@ -124,9 +142,10 @@ func (s *Sink) roundEnd(e record.Event) {
 
 func (s *Sink) tick(t record.Tick) {
 	s.eta.see(t)
-	if t.Phase == record.Measure || t.Phase == record.Baseline {
+	if t.Phase == record.Measure || t.Phase == record.Baseline || t.Phase == record.Retest || t.Phase == record.Confirm && t.Ladder == "" {
 		if t.Outcome == record.OK {
 			s.state.latencies = append(s.state.latencies, t.LatencyS)
+			s.state.see(t.TS)
 			s.eta.learn(t)
 		} else {
 			if s.state.failed == nil {
@@ -183,8 +202,13 @@ func (s *Sink) summary() string {
 }
 
 func (s *Sink) where() string {
-	if s.place.Ladder == "" {
+	switch {
+	case s.place.Ladder == "" && s.place.Phase == record.Confirm:
+		return "all limits"
+	case s.place.Ladder == "":
 		return "baseline"
+	case s.place.Phase == record.Retest:
+		return fmt.Sprintf("retest of %s %g", s.place.Ladder, s.place.Value)
 	}
 	for _, l := range s.cell.Ladders {
 		if l.Name == s.place.Ladder && len(l.Passes) > 1 {
@@ -205,7 +229,10 @@ func (s *Sink) figures(memory *int64) []string {
 		}
 		shape := s.shape()
 		rate := float64(shape.InFlight*shape.Batch) / mean
-		if s.unit == "requests/s" {
+		switch {
+		case s.axis() == plan.AxisRate:
+			rate = s.state.rate() * float64(shape.Batch)
+		case s.unit == "requests/s":
 			rate = float64(shape.InFlight) / mean
 		}
 		out = append(out, fmt.Sprintf("%s %s", digits(rate), s.unit), "P95 "+span(record.Quantile(sorted, 0.95)))
@@ -214,6 +241,16 @@ func (s *Sink) figures(memory *int64) []string {
 		out = append(out, fmt.Sprintf("%.2f GiB", float64(*memory)/(1<<30)))
 	}
 	return out
+}
+
+// axis is that of the ladder under way; "" outside ladders.
+func (s *Sink) axis() plan.Axis {
+	for _, l := range s.cell.Ladders {
+		if l.Name == s.place.Ladder {
+			return l.Axis
+		}
+	}
+	return ""
 }
 
 func (s *Sink) shape() plan.Shape {
