@@ -84,6 +84,7 @@ func (f *flight) send(c call, due time.Time) {
 	if s.reply.BrokeIdle() && !f.r.stopped() {
 		s.idle = true
 		f.replies <- s
+		f.r.client.Fresh()
 		s = sent{call: c, due: due, reply: f.r.client.Send(f.r.abort, c.body, f.limit, c.stream)}
 	}
 	if looksFailed(s.reply) {

@@ -179,8 +179,12 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 	if f.answer != nil {
 		s = f.answer(q)
 	}
+	least := time.Millisecond // nothing takes no time
+	if s.drop {
+		least = 200 * time.Millisecond // a server that breaks at once had closed the connection before
+	}
 	select {
-	case <-time.After(max(s.after, time.Millisecond)): // nothing takes no time
+	case <-time.After(max(s.after, least)):
 	case <-r.Context().Done():
 		s.drop = true
 	case <-s.until:

@@ -178,6 +178,9 @@ func (r *run) warm(o order) (result, error) {
 func (r *run) rows(rows []record.Request, reason string) {
 	for i := range rows {
 		rows[i].Counted, rows[i].RejectReason = reason == "", reason
+		if rows[i].ResetIdle && reason == "" {
+			rows[i].Counted, rows[i].RejectReason = false, "sent again"
+		}
 		r.send(record.Item{Request: &rows[i]})
 	}
 }

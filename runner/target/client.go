@@ -138,6 +138,9 @@ func (c *Client) Close() {
 	}
 }
 
+// Fresh drops the idle connections, so that what follows is sent on a new one.
+func (c *Client) Fresh() { c.http.CloseIdleConnections() }
+
 // API is the dialect that the client speaks.
 func (c *Client) API() plan.API { return c.api }
 
@@ -166,22 +169,20 @@ type Reply struct {
 	Body      []byte
 	Arrivals  []Arrival // of a stream: when what had come; nil for an answer that was read whole
 	Err       error
-	Stage     record.Stage  // how far a failed exchange came, or which time was up
-	Reused    bool          // on a connection that was used before
-	Idle      time.Duration // for which that connection had lain idle
+	Stage     record.Stage // how far a failed exchange came, or which time was up
+	Reused    bool         // on a connection that was used before
 }
 
-// A connection that the server closed while it lay idle has lain so for a while, and
-// breaks as soon as it is used; a server that dies of a request takes its time.
-const (
-	leastIdle = 500 * time.Millisecond
-	mostBreak = 250 * time.Millisecond
-)
+// mostBreak is how long it may take to find that the server had closed a connection
+// before it was used again: the way there and back. A server that dies of a request
+// takes its time.
+const mostBreak = 100 * time.Millisecond
 
 // BrokeIdle says whether the exchange met a connection that the server had closed
-// while it lay idle: it was used before, and broke at once, before any answer.
+// while it lay idle, be it for a moment, as some do after each stream: it was used
+// before, and broke at once, before any answer.
 func (r Reply) BrokeIdle() bool {
-	return r.Err != nil && r.Idle >= leastIdle && r.Done.Sub(r.Sent) <= mostBreak && r.Reused && r.Stage == record.StageFirstByte && r.Status == 0 && classifyError(r) == record.Reset
+	return r.Err != nil && r.Done.Sub(r.Sent) <= mostBreak && r.Reused && r.Stage == record.StageFirstByte && r.Status == 0 && classifyError(r) == record.Reset
 }
 
 // Send sends one body to the API's path and reads the answer, within the target's
@@ -212,7 +213,7 @@ func (c *Client) exchange(ctx context.Context, method, address string, body []by
 	defer w.end()
 	r.Stage = record.StageConnect
 	ctx = httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
-		GotConn: func(i httptrace.GotConnInfo) { r.Reused, r.Idle, r.Stage = i.Reused, i.IdleTime, record.StageFirstByte },
+		GotConn: func(i httptrace.GotConnInfo) { r.Reused, r.Stage = i.Reused, record.StageFirstByte },
 	})
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
@@ -274,6 +275,9 @@ func (c *Client) get(ctx context.Context, path string, out any) (Reply, error) {
 
 func (c *Client) page(ctx context.Context, method, path string, body []byte, out any) (Reply, error) {
 	r := c.exchange(ctx, method, c.path(path), body, maxPage, false)
+	if r.BrokeIdle() {
+		r = c.exchange(ctx, method, c.path(path), body, maxPage, false)
+	}
 	switch {
 	case r.Err != nil:
 		return r, r.Err
