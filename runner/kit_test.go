@@ -91,6 +91,7 @@ type fake struct {
 	wg     sync.WaitGroup
 
 	serving atomic.Int64 // handlers
+	dead    atomic.Bool  // each connection breaks, until it is alive again
 
 	answer   func(asked) said                // nil: successes
 	count    func(input json.RawMessage) int // tokens of an input; nil: ids as given, words of a text
@@ -133,6 +134,9 @@ func newFake(t *testing.T) *fake {
 	mux.HandleFunc("POST /v1/embeddings", f.infer)
 	mux.HandleFunc("POST /v1/chat/completions", f.infer)
 	f.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f.dead.Load() {
+			panic(http.ErrAbortHandler)
+		}
 		f.serving.Add(1)
 		defer f.serving.Add(-1)
 		mux.ServeHTTP(w, r)

@@ -24,6 +24,8 @@ type Config struct {
 	Sampler Sampler           // nil: no GPU is sampled
 	Dial    target.Dial       // nil: the network; for tests in virtual time
 
+	Server Server // nil: it is attached, and nobody can start it again
+
 	// Limits tells, after the ladders, what they say is to be configured; for the checks
 	// that follow. nil: nothing is known of it, and nothing is checked.
 	Limits func() ([]Limit, error)
@@ -31,6 +33,11 @@ type Config struct {
 	Usage     func() self.Usage // what rung itself takes; nil: it is not watched
 	SelfCheck string            // SelfCheck, or why there is none
 	Wall      func() time.Time  // the wall clock; nil: the system's
+}
+
+// Server is a server that can be started again. Restart returns when it answers.
+type Server interface {
+	Restart(ctx context.Context) error
 }
 
 // SelfCheck asks for the instrument's floor before the run.

@@ -86,9 +86,14 @@ func (r *run) all() error {
 			return err
 		}
 	}
-	for _, l := range r.cfg.Cell.Ladders {
+	for i, l := range r.cfg.Cell.Ladders {
 		if r.stopped() {
 			return gone
+		}
+		if err := r.freshServer(i, gone); err == nil {
+			gone = nil
+		} else if gone == nil {
+			return err
 		}
 		if gone != nil {
 			r.event(record.LadderEnd, record.Place{Phase: record.Measure, Ladder: l.Name}, func(e *record.Event) { e.Reason = "server_gone" })
@@ -100,10 +105,43 @@ func (r *run) all() error {
 			return err
 		}
 	}
+	if gone != nil && r.cfg.Server != nil && r.freshServer(len(r.cfg.Cell.Ladders), gone) == nil {
+		gone = nil
+	}
 	if gone != nil {
 		return gone
 	}
 	return r.checks()
+}
+
+// freshServer starts the server again where the spec asks for it before a ladder, and
+// once after it is gone. It fails where it is gone and can't be started.
+func (r *run) freshServer(ladder int, gone error) error {
+	s := r.cfg.Cell.Server
+	asked := ladder > 0 && ladder < len(r.cfg.Cell.Ladders) && s != nil && s.Restart == plan.RestartLadder
+	switch {
+	case r.cfg.Server == nil:
+		return gone
+	case gone == nil && !asked:
+		return nil
+	}
+	why := "before the ladder"
+	if gone != nil {
+		why = gone.Error()
+	}
+	r.event(record.RestartBegin, record.Place{}, func(e *record.Event) { e.Reason = why })
+	err := r.cfg.Server.Restart(r.drain)
+	r.client.Fresh()
+	r.event(record.RestartEnd, record.Place{}, func(e *record.Event) {
+		if err != nil {
+			e.Reason = err.Error()
+		}
+	})
+	if err != nil && !r.stopped() {
+		return fmt.Errorf("the server was started again and is not ready: %w", err)
+	}
+	r.cooled = true // it has just begun
+	return nil
 }
 
 // baseline is silence, then single requests.

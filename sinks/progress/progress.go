@@ -122,6 +122,12 @@ func (s *Sink) event(e record.Event) {
 	case record.LadderEnd:
 		s.line(fmt.Sprintf("ladder %s ended: %s", e.Ladder, e.Reason))
 		s.eta.ladderEnd(e.Ladder)
+	case record.RestartBegin:
+		s.line("starting the server again: " + e.Reason)
+	case record.RestartEnd:
+		if e.Reason != "" {
+			s.line("warning: the server is not ready: " + e.Reason)
+		}
 	case record.Warning:
 		s.line("warning: " + e.Reason)
 	case record.GPULost:

@@ -211,34 +211,36 @@ type EventKind string
 
 // The kinds of event. A begin and its end carry the same place.
 const (
-	RunBegin    EventKind = "run_begin"
-	RunEnd      EventKind = "run_end"
-	PhaseBegin  EventKind = "phase_begin" // probe, baseline (idle), ...
-	PhaseEnd    EventKind = "phase_end"
-	IdleBegin   EventKind = "idle_begin" // nothing is sent: what the loaded model holds by itself
-	IdleEnd     EventKind = "idle_end"
-	LadderBegin EventKind = "ladder_begin"
-	LadderEnd   EventKind = "ladder_end" // Reason: why it ended
-	PassBegin   EventKind = "pass_begin"
-	PassEnd     EventKind = "pass_end"
-	RungBegin   EventKind = "rung_begin" // first warm-up send
-	RungEnd     EventKind = "rung_end"   // last end, and one sampling interval
-	RoundBegin  EventKind = "round_begin"
-	RoundEnd    EventKind = "round_end" // Verdict, WindowS, WallS, MeanInFlight
-	EdgeFound   EventKind = "edge"      // Reason
-	Warning     EventKind = "warning"
-	Interrupted EventKind = "interrupted"
-	GPULost     EventKind = "gpu_lost"
-	SettleBegin EventKind = "settle_begin"
-	SettleEnd   EventKind = "settle_end" // Reason: how it ended
-	ClockStep   EventKind = "clock_step" // Reason: by how much the wall clock stepped
+	RunBegin     EventKind = "run_begin"
+	RunEnd       EventKind = "run_end"
+	PhaseBegin   EventKind = "phase_begin" // probe, baseline (idle), ...
+	PhaseEnd     EventKind = "phase_end"
+	IdleBegin    EventKind = "idle_begin" // nothing is sent: what the loaded model holds by itself
+	IdleEnd      EventKind = "idle_end"
+	LadderBegin  EventKind = "ladder_begin"
+	LadderEnd    EventKind = "ladder_end" // Reason: why it ended
+	PassBegin    EventKind = "pass_begin"
+	PassEnd      EventKind = "pass_end"
+	RungBegin    EventKind = "rung_begin" // first warm-up send
+	RungEnd      EventKind = "rung_end"   // last end, and one sampling interval
+	RoundBegin   EventKind = "round_begin"
+	RoundEnd     EventKind = "round_end" // Verdict, WindowS, WallS, MeanInFlight
+	EdgeFound    EventKind = "edge"      // Reason
+	Warning      EventKind = "warning"
+	Interrupted  EventKind = "interrupted"
+	GPULost      EventKind = "gpu_lost"
+	SettleBegin  EventKind = "settle_begin"
+	SettleEnd    EventKind = "settle_end"    // Reason: how it ended
+	RestartBegin EventKind = "restart_begin" // Reason: why the server is started again
+	RestartEnd   EventKind = "restart_end"   // Reason: why it is not ready; empty where it is
+	ClockStep    EventKind = "clock_step"    // Reason: by how much the wall clock stepped
 )
 
 // EventKinds lists all.
 func EventKinds() []EventKind {
 	return []EventKind{RunBegin, RunEnd, PhaseBegin, PhaseEnd, IdleBegin, IdleEnd, LadderBegin, LadderEnd, PassBegin, PassEnd,
 		RungBegin, RungEnd, RoundBegin, RoundEnd, EdgeFound, Warning, Interrupted, GPULost,
-		SettleBegin, SettleEnd, ClockStep}
+		SettleBegin, SettleEnd, RestartBegin, RestartEnd, ClockStep}
 }
 
 // Verdict is what became of a round.
