@@ -37,6 +37,7 @@ type Client struct {
 	extra   map[string]json.RawMessage // merged into each body
 	timeout plan.Timeout
 	http    *http.Client
+	scrub   plan.Scrubber
 	program *program // in place of http, where the target is a program
 }
 
@@ -45,7 +46,7 @@ type Client struct {
 // must be set, in the plan or among the secrets. Errors name the URL unless it is
 // sensitive.
 func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int) (*Client, error) {
-	c := &Client{api: t.API, model: t.Model, base: &url.URL{}, headers: http.Header{}, timeout: t.Timeout, extra: map[string]json.RawMessage{}}
+	c := &Client{api: t.API, model: t.Model, base: &url.URL{}, headers: http.Header{}, timeout: t.Timeout, extra: map[string]json.RawMessage{}, scrub: secrets.Scrubber()}
 	if t.API == plan.Exec {
 		if len(t.Command) == 0 {
 			return nil, errors.New("target.command is empty: it is the program that is called")
@@ -282,7 +283,7 @@ func (c *Client) page(ctx context.Context, method, path string, body []byte, out
 	case r.Err != nil:
 		return r, r.Err
 	case r.Status != http.StatusOK:
-		return r, fmt.Errorf("%s %s: status %d: %s", method, path, r.Status, Excerpt(r.Body, 200))
+		return r, fmt.Errorf("%s %s: status %d: %s", method, path, r.Status, c.said(r.Body, 200))
 	}
 	if err := json.Unmarshal(r.Body, out); err != nil {
 		return r, fmt.Errorf("%s %s: %w", method, path, err)
