@@ -128,7 +128,7 @@ func TestSlots(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range out {
 			wg.Go(func() {
-				err := e.chat(t.Context(), &job{inputs: 1, tokens: 10}, i+1)
+				err := e.generate(t.Context(), &job{inputs: 1, tokens: 10}, i+1, progress{})
 				out[i] = finished{time.Since(start), err}
 			})
 			synctest.Wait()
@@ -186,14 +186,14 @@ func TestChatsShareMemory(t *testing.T) {
 		var wg sync.WaitGroup
 		errs := make([]error, 2)
 		for i := range errs {
-			wg.Go(func() { errs[i] = e.chat(t.Context(), &job{tokens: 2900}, 100) })
+			wg.Go(func() { errs[i] = e.generate(t.Context(), &job{tokens: 2900}, 100, progress{}) })
 			synctest.Wait()
 		}
 		wg.Wait()
 		if errs[0] != nil || errs[1] == nil {
 			t.Errorf("%v", errs)
 		}
-		if err := e.chat(t.Context(), &job{tokens: 4900}, 100); err != nil {
+		if err := e.generate(t.Context(), &job{tokens: 4900}, 100, progress{}); err != nil {
 			t.Errorf("alone: %v", err)
 		}
 	})
