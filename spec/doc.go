@@ -142,6 +142,74 @@
 //	  memory_per_token = "256KiB"
 //	}
 //
+// It generates text on its slots, each token in per_output_token, and streams it. What
+// follows is off where it is left out. A value in brackets is that of an attribute left
+// out beside the one that it belongs to:
+//
+//	simulator {
+//	  decode_slowdown  = 0.05     # by how much each further running sequence slows a step
+//	  tokens_per_chunk = 2        # of a stream (1)
+//	  answer_tokens    = 200      # the model's own end, where ignore_eos and min_tokens allow it
+//	  early_stop       = 0.1      # share of answers that stop at a third, whatever was asked
+//	  log_chunks       = true     # its log has when each chunk went out
+//	  compile          = "3s"     # of the first request of each shape
+//	  prefix_cache     = true     # beginnings of prompts that were seen take no time
+//	  cache_block      = 32       # tokens (16)
+//	  max_queue        = 64       # requests that may wait; more are refused
+//	  queue_status     = 503      # (429)
+//	  max_client_batch = 32       # inputs in a request
+//	  preallocate      = 0.9      # a pool for tokens: memory stays flat, and what does not fit is paged
+//	  fragment_after   = 100      # from so many forwards on, each leaves
+//	  fragment_step    = "64MiB"  # so much behind
+//	  fragment_tokens  = 4096     # those with so many tokens or more (all)
+//	  oom_tokens       = 16384    # a forward above fails, whatever the memory
+//	  oom_status       = 424      # as TEI says it (500)
+//	  throttle_share   = 0.2      # of clock and speed that is lost
+//	  throttle_at      = "30s"    # from then on (0s)
+//	  throttle_for     = "20s"    # for so long (to the end)
+//	  idle_clock_after = "5s"     # clocks fall in such a silence, and the next request takes
+//	  idle_clock_delay = "50ms"   # longer by so much (20ms)
+//	  bound            = "host"   # what utilisation and power look like: bandwidth, (compute)
+//	  count_offset     = 1        # tokens that usage has too many
+//	  tokenise_factor  = 1.2      # of the true count, in what /tokenize answers
+//	}
+//
+// With oom_kills = true in place of oom_status the server dies when it is out of memory,
+// and is refused until it is started again. A fault falls on the requests that meet all
+// that its block names, the same ones in every run; there may be several, and the first
+// that fits counts:
+//
+//	simulator {
+//	  fault {
+//	    kind      = "status"
+//	    share     = 0.1       # of the requests, by their bytes; or every = 10, by their number
+//	    from      = 100       # the first request that it may fall on
+//	    times     = 5         # how often at most
+//	    at_inputs = 8         # requests with so many inputs or more
+//	    at_tokens = 512       # likewise
+//	    status    = 500       # and body, of the kind status
+//	    body      = "input is too large to process"
+//	  }
+//	  fault {
+//	    kind  = "slow_first"
+//	    after = "1s"
+//	  }
+//	  fault {
+//	    kind   = "interference" # falls on all, while it lasts
+//	    at     = "30s"
+//	    for    = "20s"
+//	    factor = 1.5            # by which all gets slower
+//	    memory = "2GiB"         # that another process holds
+//	  }
+//	}
+//
+// The other kinds are stream_error (an error behind status 200; body is its text),
+// truncated (half an answer, with a clean end), hang (headers, then nothing), reset (the
+// connection breaks before any byte), reset_mid (or half way), retry_after (429 with after
+// in its header), die (once; the server is gone until it is started again),
+// client_close_idle (a connection that was idle for after is closed), no_usage, and of
+// embeddings empty_vectors, one_vector, zero_vector and wrong_dims.
+//
 // # gpu
 //
 //	gpu {

@@ -87,22 +87,34 @@ type failure struct {
 	status int
 	kind   string // as TEI names it
 	text   string
+	raw    bool // the text is the whole body
 }
 
 func (f failure) Error() string { return f.text }
 
 func bad(format string, args ...any) error {
-	return failure{http.StatusBadRequest, "Validation", fmt.Sprintf(format, args...)}
+	return failure{status: http.StatusBadRequest, kind: "Validation", text: fmt.Sprintf(format, args...)}
 }
 
-func badInput(kind, text string) error { return failure{http.StatusBadRequest, kind, text} }
+func badInput(kind, text string) error {
+	return failure{status: http.StatusBadRequest, kind: kind, text: text}
+}
 
 // overloaded is the answer to a request for which there is no room in the queue.
 func (e *engine) overloaded() error {
 	if e.p.QueueStatus == http.StatusServiceUnavailable {
-		return failure{e.p.QueueStatus, "Overloaded", "The engine is currently busy and cannot accept new requests. Please try again later or on a different instance."}
+		return failure{status: e.p.QueueStatus, kind: "Overloaded", text: "The engine is currently busy and cannot accept new requests. Please try again later or on a different instance."}
 	}
-	return failure{http.StatusTooManyRequests, "Overloaded", "Model is overloaded"}
+	return failure{status: http.StatusTooManyRequests, kind: "Overloaded", text: "Model is overloaded"}
+}
+
+// send writes a body as it stands, as JSON where it looks so.
+func (f failure) send(w http.ResponseWriter) {
+	kind := "text/plain; charset=utf-8"
+	if json.Valid([]byte(f.text)) {
+		kind = "application/json"
+	}
+	writeBytes(w, f.status, kind, []byte(f.text))
 }
 
 // failureOf makes an answer of any error.
@@ -115,12 +127,12 @@ func failureOf(p plan.Simulator, err error) failure {
 		if p.OOMStatus > 0 {
 			status = p.OOMStatus
 		}
-		return failure{status, "Backend", err.Error()}
+		return failure{status: status, kind: "Backend", text: err.Error()}
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return failure{http.StatusRequestEntityTooLarge, "Validation", err.Error()}
+		return failure{status: http.StatusRequestEntityTooLarge, kind: "Validation", text: err.Error()}
 	}
-	return failure{http.StatusInternalServerError, "Backend", err.Error()}
+	return failure{status: http.StatusInternalServerError, kind: "Backend", text: err.Error()}
 }
 
 // form is how an API says that something failed.
@@ -151,7 +163,7 @@ func (f failure) body(form form) (status int, body any) {
 
 func (s *Server) checkModel(model string) error {
 	if model != s.cfg.Model {
-		return failure{http.StatusNotFound, "Validation", fmt.Sprintf("The model `%s` does not exist.", model)}
+		return failure{status: http.StatusNotFound, kind: "Validation", text: fmt.Sprintf("The model `%s` does not exist.", model)}
 	}
 	return nil
 }
@@ -166,7 +178,7 @@ func (s *Server) checkLength(n int) error {
 // checkBatch refuses more inputs in a request than the server takes.
 func (s *Server) checkBatch(n int) error {
 	if limit := s.cfg.Params.MaxClientBatch; limit > 0 && n > limit {
-		return failure{http.StatusUnprocessableEntity, "Validation", fmt.Sprintf("batch size %d > maximum allowed batch size %d", n, limit)}
+		return failure{status: http.StatusUnprocessableEntity, kind: "Validation", text: fmt.Sprintf("batch size %d > maximum allowed batch size %d", n, limit)}
 	}
 	return nil
 }

@@ -69,15 +69,16 @@ func (c *call) decode(into any) error {
 func (c *call) finish(err error) {
 	_, oom := errors.AsType[oomError](err)
 	switch {
-	case c.r.Context().Err() != nil || errors.Is(err, context.Canceled) || err != nil && c.begun && !errors.Is(err, errBroken):
-		c.p.engine.counts.add(func(n *counts) { n.aborts++ })
-		c.vanish(statusClientGone, err)
+	case err == nil:
 	case errors.Is(err, errBroken):
 		c.vanish(0, err)
+	case c.r.Context().Err() != nil || errors.Is(err, context.Canceled) || c.begun:
+		c.p.engine.counts.add(func(n *counts) { n.aborts++ })
+		c.vanish(statusClientGone, err)
 	case oom && c.params().OOMKills:
 		c.p.die()
 		c.vanish(0, err)
-	case err != nil:
+	default:
 		c.refuse(err)
 	}
 }
@@ -93,15 +94,14 @@ func (c *call) vanish(status int, err error) {
 // refuse answers that it failed.
 func (c *call) refuse(err error) {
 	c.p.engine.counts.add(func(n *counts) { n.bad++ })
-	if raw, ok := errors.AsType[rawFailure](err); ok {
-		c.entry.Status = raw.status
-		c.log(err)
-		raw.send(c.w)
-		return
-	}
-	status, body := failureOf(c.params(), err).body(c.form)
+	f := failureOf(c.params(), err)
+	status, body := f.body(c.form)
 	c.entry.Status = status
 	c.log(err)
+	if f.raw {
+		f.send(c.w)
+		return
+	}
 	write(c.w, status, body)
 }
 
@@ -131,6 +131,7 @@ func (c *call) answer(v any) error {
 		c.w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		c.part(b[:len(b)/2])
 		return errBroken
+	default:
 	}
 	c.log(nil)
 	writeBytes(c.w, http.StatusOK, "application/json", b)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -77,7 +78,7 @@ func (c *Card) begin(tokens int) (rise time.Duration, err error) {
 		return 0, err
 	}
 	if c.drowsy() {
-		rise = c.p.IdleClockDelay.D()
+		rise = cmp.Or(c.p.IdleClockDelay.D(), idleClockDelay)
 	}
 	c.running += int64(tokens)
 	c.busy++
@@ -103,6 +104,9 @@ func (c *Card) take(tokens int) error {
 	c.high = max(c.high, want)
 	return nil
 }
+
+// idleClockDelay is what clocks take to rise where the plan does not say.
+const idleClockDelay = 20 * time.Millisecond
 
 // drowsy says whether the clocks have fallen for want of work.
 func (c *Card) drowsy() bool {

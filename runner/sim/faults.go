@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"hash/fnv"
 	"math"
 	"net/http"
@@ -121,30 +120,13 @@ func (c *call) strike(generates bool) error {
 		<-c.r.Context().Done()
 		return c.r.Context().Err()
 	case plan.FaultStatus:
-		return rawFailure{cmp.Or(f.Status, http.StatusInternalServerError), f.Body}
+		return failure{status: cmp.Or(f.Status, http.StatusInternalServerError), text: f.Body, raw: true}
 	case plan.FaultRetryAfter:
 		c.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
-		return failure{http.StatusTooManyRequests, "Overloaded", "Too many requests"}
+		return failure{status: http.StatusTooManyRequests, kind: "Overloaded", text: "Too many requests"}
 	default:
 		return nil
 	}
-}
-
-// rawFailure is an answer whose body the plan gives.
-type rawFailure struct {
-	status int
-	text   string
-}
-
-func (f rawFailure) Error() string { return f.text }
-
-// send writes it, as JSON where it looks so.
-func (f rawFailure) send(w http.ResponseWriter) {
-	kind := "text/plain; charset=utf-8"
-	if json.Valid([]byte(f.text)) {
-		kind = "application/json"
-	}
-	writeBytes(w, f.status, kind, []byte(f.text))
 }
 
 // engineDead is what vLLM says in the midst of a stream whose engine has died.
@@ -168,6 +150,7 @@ func (c *call) spoilt(vectors [][]float32) [][]float32 {
 		clear(vectors[last])
 	case plan.FaultWrongDims:
 		vectors[last] = vectors[last][1:]
+	default:
 	}
 	return vectors
 }

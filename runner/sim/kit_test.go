@@ -192,29 +192,32 @@ func (b *bench) span(x exchanged, want time.Duration) {
 // page reads a page beside the inference APIs.
 func (b *bench) page(path string) string {
 	b.t.Helper()
-	resp, err := b.http().Get(b.s.URL() + path)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, _ := io.ReadAll(resp.Body)
-	return string(body)
+	_, body := b.ask(http.MethodGet, path, "")
+	return body
 }
 
 // post sends a body that rung's client would not, and gives the answer as it stands.
-func (b *bench) post(path, body string) (*http.Response, string) {
+func (b *bench) post(path, body string) (status int, answer string) {
 	b.t.Helper()
-	resp, err := b.http().Post(b.s.URL()+path, "application/json", strings.NewReader(body))
+	return b.ask(http.MethodPost, path, body)
+}
+
+func (b *bench) ask(method, path, body string) (status int, answer string) {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), method, b.s.URL()+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	resp, err := (&http.Client{Transport: &http.Transport{DialContext: b.net.dial, DisableKeepAlives: true}}).Do(req)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	got, _ := io.ReadAll(resp.Body)
-	return resp, string(got)
-}
-
-func (b *bench) http() *http.Client {
-	return &http.Client{Transport: &http.Transport{DialContext: b.net.dial, DisableKeepAlives: true}}
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return resp.StatusCode, string(got)
 }
 
 // entries is the server's log so far.

@@ -68,7 +68,7 @@ type Simulator struct {
 	ThrottleFor    Duration `json:"throttle_for,omitempty"`   // to the end
 	ThrottleShare  float64  `json:"throttle_share,omitempty"` // of clock and speed that is lost
 	IdleClockAfter Duration `json:"idle_clock_after,omitempty"`
-	IdleClockDelay Duration `json:"idle_clock_delay,omitempty"` // of the first work after such a silence
+	IdleClockDelay Duration `json:"idle_clock_delay,omitempty"` // of the first work after such a silence; 20ms
 	Bound          string   `json:"bound,omitempty"`            // what utilisation and power look like: compute
 
 	Compile Duration `json:"compile,omitempty"` // of the first request of each shape
