@@ -142,9 +142,8 @@
 //	  memory_per_token = "256KiB"
 //	}
 //
-// It generates text on its slots, each token in per_output_token, and streams it. What
-// follows is off where it is left out. A value in brackets is that of an attribute left
-// out beside the one that it belongs to:
+// What follows is off where it is left out; in brackets stands what holds without an
+// attribute:
 //
 //	simulator {
 //	  decode_slowdown  = 0.05     # by how much each further running sequence slows a step
@@ -174,41 +173,29 @@
 //	  tokenise_factor  = 1.2      # of the true count, in what /tokenize answers
 //	}
 //
-// With oom_kills = true in place of oom_status the server dies when it is out of memory,
-// and is refused until it is started again. A fault falls on the requests that meet all
-// that its block names, the same ones in every run; there may be several, and the first
-// that fits counts:
+// With oom_kills = true in place of oom_status it dies when it is out of memory, until it
+// is started again. A request gets the first fault all of whose conditions it meets:
 //
 //	simulator {
 //	  fault {
 //	    kind      = "status"
-//	    share     = 0.1       # of the requests, by their bytes; or every = 10, by their number
-//	    from      = 100       # the first request that it may fall on
-//	    times     = 5         # how often at most
-//	    at_inputs = 8         # requests with so many inputs or more
-//	    at_tokens = 512       # likewise
-//	    status    = 500       # and body, of the kind status
-//	    body      = "input is too large to process"
+//	    share     = 0.1  # of the requests, by their bytes; or every = 10, by their number
+//	    from      = 100  # the first that it may fall on; and times = 5, how often at most
+//	    at_inputs = 8    # requests with so many inputs or more; and at_tokens
+//	    status    = 500  # and body, of this kind
 //	  }
 //	  fault {
-//	    kind  = "slow_first"
-//	    after = "1s"
-//	  }
-//	  fault {
-//	    kind   = "interference" # falls on all, while it lasts
+//	    kind   = "interference" # of another load, on all while it lasts
 //	    at     = "30s"
 //	    for    = "20s"
-//	    factor = 1.5            # by which all gets slower
-//	    memory = "2GiB"         # that another process holds
+//	    factor = 1.5            # by which all gets slower; and memory that it holds
 //	  }
 //	}
 //
-// The other kinds are stream_error (an error behind status 200; body is its text),
-// truncated (half an answer, with a clean end), hang (headers, then nothing), reset (the
-// connection breaks before any byte), reset_mid (or half way), retry_after (429 with after
-// in its header), die (once; the server is gone until it is started again),
-// client_close_idle (a connection that was idle for after is closed), no_usage, and of
-// embeddings empty_vectors, one_vector, zero_vector and wrong_dims.
+// The other kinds are stream_error, truncated, hang, slow_first (later by after), reset,
+// reset_mid, retry_after (429 with after), die (once), client_close_idle (after so long),
+// no_usage, and of embeddings empty_vectors, one_vector, zero_vector and wrong_dims: see
+// plan.FaultKind.
 //
 // # gpu
 //

@@ -60,9 +60,7 @@ func TestPrefixCache(t *testing.T) {
 		if q, h := b.metric("prefix_cache_queries_total"), b.metric("prefix_cache_hits_total"); q != "6002" || h != "2992" {
 			t.Errorf("metrics: %s queried, %s hit", q, h)
 		}
-		if err := b.s.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		b.restart()
 		if x := b.complete(1, 3001, 1, true); *x.a.CachedTokens != 0 {
 			t.Errorf("after a restart: %d", *x.a.CachedTokens)
 		}
@@ -76,8 +74,8 @@ func TestPrefixCache(t *testing.T) {
 		}
 	})
 	bubble(t, plan.OpenAIEmbeddings, p, func(t *testing.T, b *bench) {
-		b.embed(1, 2, 40)
-		x := b.embed(1, 2, 40)
+		b.embed(500, 2, 40)
+		x := b.embed(500, 2, 40)
 		b.want(x, record.OK)
 		if *x.a.CachedTokens != 64 || b.entries()[1].CachedTokens != 64 {
 			t.Errorf("embeddings: %d", *x.a.CachedTokens)

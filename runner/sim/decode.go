@@ -108,6 +108,11 @@ func (g *generation) step(ctx context.Context, n int) error {
 	if err := g.until(ctx, e.timed(e.stepTime(), g.j.digest)); err != nil {
 		return err
 	}
+	for d := e.pool.stood(g.seq); d > 0; d = e.pool.stood(g.seq) {
+		if err := g.until(ctx, d); err != nil {
+			return err
+		}
+	}
 	for e.pool != nil && !e.pool.grow(g.seq) {
 		if err := g.again(ctx); err != nil {
 			return err
@@ -128,8 +133,10 @@ func (g *generation) again(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d := e.timed(forwardTime(e.p, g.seq.tokens), g.j.digest)
+	e.pool.redo(g.seq, d)
 	g.next = time.Now()
-	return g.until(ctx, e.timed(forwardTime(e.p, g.seq.tokens), g.j.digest))
+	return g.until(ctx, d)
 }
 
 // stepTime is the time of one token among those that run.

@@ -123,7 +123,7 @@ func (c *call) strike(generates bool) error {
 		return failure{status: cmp.Or(f.Status, http.StatusInternalServerError), text: f.Body, raw: true}
 	case plan.FaultRetryAfter:
 		c.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
-		return failure{status: http.StatusTooManyRequests, kind: "Overloaded", text: "Too many requests"}
+		return failure{status: http.StatusTooManyRequests, kind: "RateLimit", text: "Too many requests"}
 	default:
 		return nil
 	}

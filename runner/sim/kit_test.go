@@ -220,6 +220,15 @@ func (b *bench) ask(method, path, body string) (status int, answer string) {
 	return resp.StatusCode, string(got)
 }
 
+// restart starts the server anew, and lets the client see that its connections are gone.
+func (b *bench) restart() {
+	b.t.Helper()
+	if err := b.s.Restart(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
 // entries is the server's log so far.
 func (b *bench) entries() []Entry {
 	b.t.Helper()

@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // pool is memory for tokens that was taken at the start. Sequences enter in order,
 // each with its prompt, and grow; where one finds it full, the newest is pushed out
 // and has to enter again with all that it had.
+// Doing that over costs the card's time, which is how paging lowers the throughput.
 type pool struct {
 	size  int
 	evict func() // is told of each that was pushed out
@@ -17,6 +19,7 @@ type pool struct {
 	used    int
 	running []*sequence // in the order in which they entered
 	waiting []*sequence
+	lost    time.Duration // that the card spent on doing over, while the others stood still
 }
 
 // sequence is one prompt and what was generated for it.
@@ -24,6 +27,7 @@ type sequence struct {
 	tokens  int
 	entered chan struct{} // closed when it is in
 	out     bool          // it was pushed out, and does not know it yet
+	seen    time.Duration // of the pool's lost time
 }
 
 // enter waits until a sequence fits. One that was pushed out waits before all others.
@@ -47,11 +51,13 @@ func (p *pool) enter(ctx context.Context, s *sequence) error {
 	}
 }
 
-// admit lets in who waits, in order.
+// admit lets in who waits, in order, while there is room for a token more of each: who
+// just fitted would be pushed out at once, and again for ever.
 func (p *pool) admit() {
-	for len(p.waiting) > 0 && p.used+p.waiting[0].tokens <= p.size {
+	for len(p.waiting) > 0 && p.used+p.waiting[0].tokens+len(p.running)+1 <= p.size {
 		s := p.waiting[0]
 		p.waiting = p.waiting[1:]
+		s.seen = p.lost
 		p.used += s.tokens
 		p.running = append(p.running, s)
 		close(s.entered)
@@ -95,6 +101,27 @@ func (p *pool) leave(s *sequence) {
 		p.waiting = slices.Delete(p.waiting, i, i+1)
 	}
 	p.admit()
+}
+
+// redo notes time that a sequence needs to compute anew what it had. The card does
+// nothing else meanwhile.
+func (p *pool) redo(s *sequence, d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost += d
+	s.seen += d
+}
+
+// stood gives the time for which a sequence stood still since it last asked.
+func (p *pool) stood(s *sequence) time.Duration {
+	if p == nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := p.lost - s.seen
+	s.seen = p.lost
+	return d
 }
 
 // share is how much of the pool is in use.
