@@ -231,5 +231,5 @@ func allSchemas() []schema {
 	return []schema{fileSchema(), variableSchema(), targetSchema(), timeoutSchema(), simulatorSchema(), promptSchema(),
 		ladderSchema(), stopSchema(), kneeSchema(), experimentSchema(), gpuSchema(), baselineSchema(), analysisSchema(),
 		limitSchema(), headroomSchema(), baselineCheckSchema(), configSchema(), serverSchema(), readySchema(), serverStopSchema(),
-		metricsSchema(), sloSchema(), rollbackSchema(), formSchema(), settleSchema(), retestSchema(), confirmSchema(), validationSchema()}
+		metricsSchema(), sloSchema(), rollbackSchema(), formSchema(), settleSchema(), retestSchema(), confirmSchema(), validationSchema(), faultSchema()}
 }

@@ -18,6 +18,7 @@ type schema struct {
 	attrs    []string
 	required []string
 	blocks   []string // nested, each at most once
+	many     []string // of these, those that may stand there several times
 }
 
 // fields is a block whose attributes and nested blocks were checked against its
@@ -30,6 +31,7 @@ type fields struct {
 	block  *hclsyntax.Block // nil where the file has none
 	attrs  map[string]*hclsyntax.Attribute
 	blocks map[string]*hclsyntax.Block
+	many   map[string][]*hclsyntax.Block
 }
 
 // absent are the fields of a block that the file does not have.
@@ -37,7 +39,7 @@ func (l *loader) absent(s schema) *fields { return &fields{l: l, kind: s.kind} }
 
 // open checks a block against its schema.
 func (l *loader) open(b *hclsyntax.Block, s schema) *fields {
-	f := &fields{l: l, kind: s.kind, block: b, attrs: map[string]*hclsyntax.Attribute{}, blocks: map[string]*hclsyntax.Block{}}
+	f := &fields{l: l, kind: s.kind, block: b, attrs: map[string]*hclsyntax.Attribute{}, blocks: map[string]*hclsyntax.Block{}, many: map[string][]*hclsyntax.Block{}}
 	l.checkLabels(b, s)
 	meant := map[string]bool{} // by attributes whose names are wrong
 	for name, attr := range b.Body.Attributes {
@@ -53,6 +55,8 @@ func (l *loader) open(b *hclsyntax.Block, s schema) *fields {
 		switch {
 		case !slices.Contains(s.blocks, nested.Type):
 			l.strayBlock(nested, s)
+		case slices.Contains(s.many, nested.Type):
+			f.many[nested.Type] = append(f.many[nested.Type], nested)
 		case twice:
 			l.duplicate(nested, first)
 		default:
