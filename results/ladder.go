@@ -60,7 +60,7 @@ func newWalked(l plan.Ladder, r *Run, all []attempt, rules plan.Analysis) *walke
 	}
 	w.out.NotRising = notRising(l.Rungs)
 	w.out.Ended = ended(l.Name, r.Events)
-	w.out.Warmups, w.out.Said = w.warmups(), said(every)
+	w.out.Warmups, w.out.Said, w.out.Met = w.warmups(), said(every), met(every)
 	return w
 }
 

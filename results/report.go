@@ -117,7 +117,8 @@ type Ladder struct {
 
 	Warmups []Warmups `json:"warmup_failures,omitempty"`
 	Said    []Said    `json:"errors,omitempty"` // one failure a name
-	Cache   *Cache    `json:"cache,omitempty"`  // nil where nothing came from one, or the server does not say
+	Met     []Met     `json:"limits_met,omitempty"`
+	Cache   *Cache    `json:"cache,omitempty"` // nil where nothing came from one, or the server does not say
 
 	Findings []string `json:"findings"` // in sentences, the most important first
 	Query    string   `json:"query"`    // SQL that gives n and P95 of each rung
