@@ -75,7 +75,7 @@ type said struct {
 	output *int
 	cached int // tokens from the cache, in the usage
 	header map[string]string
-	drop   bool            // the connection is broken
+	drop   bool            // the connection is broken, after the body where there is one
 	until  <-chan struct{} // where set, the connection is broken when it closes
 	dims   int
 }
@@ -188,6 +188,10 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 	f.inFlight--
 	f.mu.Unlock()
 	if s.drop {
+		if s.body != "" { // the answer had begun
+			fmt.Fprint(w, s.body)
+			_ = http.NewResponseController(w).Flush()
+		}
 		panic(http.ErrAbortHandler)
 	}
 	for name, v := range s.header {
