@@ -13,6 +13,8 @@ import (
 const (
 	heldBytes = 64 << 20
 	leastHeld = 64 // whatever their size, where so many are sent as the clock starts
+
+	endlessHeld = 16 << 10 // of a round that has no number of requests: it may need but a few
 )
 
 // supply hands out the requests of a round, in order. Their bytes exist before they
@@ -44,6 +46,9 @@ func (r *run) supply(ctx context.Context, o order) (*supply, error) {
 		return nil, err
 	}
 	held := max(min(leastHeld, o.shape.InFlight), heldBytes/max(1, len(first.body)))
+	if o.n < 0 {
+		held = min(held, endlessHeld)
+	}
 	if o.n >= 0 && (o.n < held || r.materials[o.prompt.Name].ids == nil) {
 		held = o.n
 	}
