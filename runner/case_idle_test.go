@@ -15,9 +15,7 @@ import (
 func TestCase68(t *testing.T) {
 	t.Run("closed before the server does", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			f := newFake(t)
-			f.server.IdleTimeout = 5 * time.Second
-			rows := walkAll(t, config(f.net, rateLadder(30*time.Second, 4, 0.2))).rows(phase(record.Measure))
+			rows := walkAll(t, config(newFake(t).net, rateLadder(6*serverIdle, 4, 1/serverIdle.Seconds()))).rows(phase(record.Measure))
 			for _, r := range rows[1:] {
 				if r.Outcome != record.OK || r.ConnReused || r.ResetIdle {
 					t.Errorf("%+v", r)

@@ -102,6 +102,9 @@ type fake struct {
 	bodies   []string // SHA-256 of each
 }
 
+// serverIdle is after how long servers drop connections that lie idle.
+const serverIdle = 5 * time.Second
+
 func newFake(t *testing.T) *fake {
 	t.Helper()
 	f := &fake{net: newPipes(), byInputs: map[int]int{}}
@@ -129,7 +132,7 @@ func newFake(t *testing.T) *fake {
 	mux.HandleFunc("POST /v1/embeddings", f.infer)
 	mux.HandleFunc("POST /v1/chat/completions", f.infer)
 	mux.HandleFunc("POST /v1/completions", f.infer)
-	f.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.server = &http.Server{IdleTimeout: serverIdle, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.serving.Add(1)
 		defer f.serving.Add(-1)
 		mux.ServeHTTP(w, r)

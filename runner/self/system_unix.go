@@ -22,6 +22,6 @@ func Limit() *int64 {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r) != nil || uint64(r.Cur) > 1<<62 { //nolint:unconvert // it is signed on some systems
 		return nil
 	}
-	n := int64(r.Cur) //nolint:gosec,unconvert // checked above; and it is signed on some systems
+	n := int64(r.Cur) //nolint:gosec // checked above
 	return &n
 }
