@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"rung/runner/prompt"
 	"rung/sinks/record"
+	"rung/spec/plan"
 )
 
 // leastInFlight is the share of the asked requests in flight below which a round
@@ -15,7 +17,7 @@ const leastInFlight = 0.95
 // admit says why a round must not count, or "" where it does. planned is the
 // number of requests that the round was to have; 0 where that was not planned.
 func (r *run) admit(place record.Place, v visit, res result, planned int) string {
-	if r.stopped() && !res.cut && (len(res.rows) < planned || planned == 0 || has(res.rows, record.Cancelled)) || has(res.rows, record.Cancelled) {
+	if r.stopped() && !res.cut && (len(own(res.rows)) < planned || planned == 0 || has(res.rows, record.Cancelled)) || has(res.rows, record.Cancelled) {
 		return "interrupted"
 	}
 	if reason := refuseBy(res.rows, record.TokenMismatch, "input tokens off the plan"); reason != "" {
@@ -108,12 +110,15 @@ func late(rows []record.Request) string {
 const cacheBlock = 16
 
 // cached says that the server took more of the prompts from its prefix cache than
-// what every request must share: what the template puts before them, in whole blocks.
+// what every request must share: what the template puts before them, in whole blocks,
+// and the first few tokens behind it, which two prompts may share by chance. Prompts
+// that are to be used again are to come from a cache.
 func (r *run) cached(v visit, rows []record.Request) string {
-	shared := r.materials[v.prompt.Name].shared()
-	if shared > 0 {
-		shared = (shared + cacheBlock - 1) / cacheBlock * cacheBlock
+	if v.prompt.Reuse == plan.Same || v.prompt.Reuse == plan.Pool {
+		return ""
 	}
+	shared := r.materials[v.prompt.Name].shared()
+	shared = max((shared+cacheBlock-1)/cacheBlock*cacheBlock, shared+prompt.Chance)
 	hit, allowed, n := 0, 0, 0
 	for _, row := range rows {
 		if row.Outcome == record.OK && row.CachedTokens != nil {
@@ -184,6 +189,12 @@ func (r *run) usageLost(rows []record.Request) string {
 		return ""
 	}
 	return fmt.Sprintf("no usage in %d of %d answers: their input tokens are not confirmed", n, len(rows))
+}
+
+// own are the rows without those that were sent again, since they met a connection
+// that the server had closed while it lay idle: they say nothing of it.
+func own(rows []record.Request) []record.Request {
+	return slices.DeleteFunc(slices.Clone(rows), func(row record.Request) bool { return row.ResetIdle })
 }
 
 func refuseBy(rows []record.Request, o record.Outcome, words string) string {
