@@ -1,10 +1,13 @@
 package sim
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +26,8 @@ type engine struct {
 	slots  chan struct{}
 	pool   *pool // nil: none
 
+	gather time.Duration // see Config.Gather
+
 	mu     sync.Mutex
 	queue  []*job
 	busy   bool // a forward runs
@@ -39,6 +44,7 @@ type job struct {
 	longest int // tokens of the longest input
 	digest  [32]byte
 	done    chan error
+	came    time.Time
 }
 
 // shape is what a kernel is compiled for: the number of inputs, and their length in
@@ -57,6 +63,7 @@ func newEngine(p plan.Simulator, card *Card, seed int64) *engine {
 // run is the forward loop. It ends with the context.
 func (e *engine) run(ctx context.Context) {
 	for {
+		e.gathered(ctx)
 		if batch := e.merge(); batch != nil {
 			e.forward(ctx, batch)
 			continue
@@ -69,10 +76,22 @@ func (e *engine) run(ctx context.Context) {
 	}
 }
 
+// gathered waits until all that come at this instant are in the queue.
+func (e *engine) gathered(ctx context.Context) {
+	if e.gather > 0 {
+		sleep(ctx, e.gather)
+	}
+}
+
 // merge takes what waits while it fits, in order.
 func (e *engine) merge() []*job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.gather > 0 {
+		slices.SortStableFunc(e.queue, func(a, b *job) int {
+			return cmp.Or(a.came.Compare(b.came), bytes.Compare(a.digest[:], b.digest[:]))
+		})
+	}
 	n, inputs := 0, 0
 	for ; n < len(e.queue); n++ {
 		if inputs += e.queue[n].inputs; n > 0 && inputs > e.p.MaxBatch {
@@ -133,6 +152,7 @@ func (e *engine) enqueue(j *job) error {
 	if e.p.MaxQueue > 0 && len(e.queue) >= e.p.MaxQueue+now {
 		return e.overloaded()
 	}
+	j.came = time.Now()
 	e.queue = append(e.queue, j)
 	e.counts.add(func(c *counts) { c.waiting++ })
 	select {

@@ -23,6 +23,11 @@ type Config struct {
 	// Listen opens the listener anew when the server is started again; nil: it can't be.
 	// Start has one of its own.
 	Listen func(context.Context) (net.Listener, error)
+
+	// Gather is how long a free card waits for what comes at the same instant, which it
+	// then puts in an order of its own. 0: it takes what comes first. In virtual time
+	// many requests come at one instant, in an order that the scheduler decides.
+	Gather time.Duration
 }
 
 // Server is a running simulated server.
@@ -149,6 +154,7 @@ type process struct {
 func (s *Server) launch(ln net.Listener) *process {
 	ctx, cancel := context.WithCancel(s.ctx)
 	p := &process{s: s, cancel: cancel, engine: newEngine(s.cfg.Params, s.card, s.cfg.Seed)}
+	p.engine.gather = s.cfg.Gather
 	p.http = &http.Server{
 		Handler:           p.counted(p.handler()),
 		ReadHeaderTimeout: 30 * time.Second,
