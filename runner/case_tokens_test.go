@@ -135,7 +135,7 @@ func TestCase27(t *testing.T) {
 				cfg := config(f.net, batchLadder("batch", 1, 2, 2, 1, 3))
 				p, err := Prepare(t.Context(), cfg)
 				if tt.fails {
-					if err == nil || !strings.Contains(err.Error(), tt.want) {
+					if err == nil || !strings.HasSuffix(err.Error(), tt.want) {
 						t.Errorf("%v", err)
 					}
 					return
