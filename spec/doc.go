@@ -142,8 +142,7 @@
 //	  memory_per_token = "256KiB"
 //	}
 //
-// What follows is off where it is left out; in brackets stands what holds without an
-// attribute:
+// What follows is off where it is left out; what then holds instead stands in brackets:
 //
 //	simulator {
 //	  decode_slowdown  = 0.05     # by how much each further running sequence slows a step
@@ -173,8 +172,8 @@
 //	  tokenise_factor  = 1.2      # of the true count, in what /tokenize answers
 //	}
 //
-// With oom_kills = true in place of oom_status it dies when it is out of memory, until it
-// is started again. A request gets the first fault all of whose conditions it meets:
+// With oom_kills = true it dies when it is out of memory, until it is started again. A
+// request gets the first fault all of whose conditions it meets:
 //
 //	simulator {
 //	  fault {
@@ -184,18 +183,12 @@
 //	    at_inputs = 8    # requests with so many inputs or more; and at_tokens
 //	    status    = 500  # and body, of this kind
 //	  }
-//	  fault {
-//	    kind   = "interference" # of another load, on all while it lasts
-//	    at     = "30s"
-//	    for    = "20s"
-//	    factor = 1.5            # by which all gets slower; and memory that it holds
-//	  }
 //	}
 //
 // The other kinds are stream_error, truncated, hang, slow_first (later by after), reset,
 // reset_mid, retry_after (429 with after), die (once), client_close_idle (after so long),
-// no_usage, and of embeddings empty_vectors, one_vector, zero_vector and wrong_dims: see
-// plan.FaultKind.
+// no_usage; of embeddings empty_vectors, one_vector, zero_vector and wrong_dims; and
+// interference, another load, which has at, for, factor and memory. See plan.FaultKind.
 //
 // # gpu
 //
