@@ -32,8 +32,9 @@ race: ## run the tests with the race detector
 	$(GO) test -race ./...
 
 .PHONY: fuzz
-fuzz: ## fuzz the loading of specs for a minute
+fuzz: ## fuzz the loading and the planning of specs, a minute each
 	$(GO) test ./spec -run '^$$' -fuzz FuzzLoad -fuzztime 60s
+	$(GO) test ./spec -run '^$$' -fuzz FuzzPlan -fuzztime 60s
 
 $(LINT):
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VER)

@@ -31,7 +31,7 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 		w := newWalked(l, r, all, rules)
 		w.measure(r.Manifest.Server.TemplateExtra)
 		w.findEdge()
-		w.findKnee()
+		w.findKnee(rep.Baseline)
 		m.ladder(w.out, i == 0)
 		w.findLimit(rep.Baseline)
 		ladders = append(ladders, w)

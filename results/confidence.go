@@ -26,7 +26,8 @@ func resample(r rule, k plan.Knee, c curve) []Weighted {
 	shares := map[string]float64{}
 	n := len(c.x)
 	answer := func(weight float64, passes []int) {
-		s := curve{load: c.load, rounds: c.rounds, cut: c.cut}
+		s := c
+		s.x, s.p95 = nil, nil
 		for _, p := range passes {
 			s.x, s.p95 = append(s.x, c.x[p]), append(s.p95, c.p95[p])
 		}

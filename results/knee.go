@@ -54,6 +54,9 @@ type curve struct {
 	// spread is taken from them.
 	rounds [][]float64
 	cut    bool // failing rungs stood above the last
+
+	base   float64 // P95 of single requests, seconds; 0 where it is not known
+	baseOf string  // whose that is
 }
 
 // pick is a rule's answer in terms of indices into the curve.
@@ -84,6 +87,8 @@ func ruleNamed(name string) (rule, bool) {
 		return power, true
 	case "half_increment":
 		return halfIncrement, true
+	case "gain_and_p95":
+		return gainAndP95, true
 	default:
 		return nil, false
 	}
@@ -194,6 +199,68 @@ func (c curve) flattens(k plan.Knee, i int) bool {
 	}
 	before, seBefore := c.increment(i - 1)
 	return k.Factor*before-d > 2*math.Hypot(se, k.Factor*seBefore)
+}
+
+// gainAndP95 walks up: the knee is the first rung whose relative gain is below gain
+// times the gain before it, by more than two standard errors of both, or below flat,
+// while its P95 is over p95_over_baseline times that of single requests. Before the
+// first gain stands N₂/N₁ - 1, what a server without any limit would give. A dip that
+// a later rung makes good is named, and the walk goes on.
+func gainAndP95(k plan.Knee, c curve) pick {
+	var irregular []int
+	last, flattened := len(c.load)-1, -1
+	for i := 1; i <= last; i++ {
+		if !c.gainFalls(k, i) {
+			continue
+		}
+		if c.madeGood(i - 1) {
+			irregular = append(irregular, i)
+			continue
+		}
+		if median(column(c.p95, i)) > k.P95OverBaseline*c.base {
+			p := found(i - 1)
+			p.irregular = irregular
+			return p
+		}
+		if d, _ := c.gain(i); flattened < 0 && d < k.Flat && !c.rises(i-1, k.P95Rise) {
+			flattened = i - 1
+		}
+	}
+	if flattened >= 0 {
+		return pick{answer: Inconsistent, best: flattened, irregular: irregular}
+	}
+	return pick{answer: NotReached, best: last, irregular: irregular}
+}
+
+// gainFalls says that the relative gain of rung i is too small.
+func (c curve) gainFalls(k plan.Knee, i int) bool {
+	d, se := c.gain(i)
+	if d < k.Flat {
+		return true
+	}
+	before, seBefore := c.load[1]/c.load[0]-1, 0.0
+	if i > 1 {
+		before, seBefore = c.gain(i - 1)
+	}
+	return k.Gain*before-d > 2*math.Hypot(se, k.Gain*seBefore)
+}
+
+// gain is what rung i brings over the rung below, as a share of that, and its standard
+// error: over passes or, where there is one, from the rounds of both rungs.
+func (c curve) gain(i int) (g, se float64) {
+	if len(c.x) == 1 {
+		below := c.x[0][i-1]
+		g = c.x[0][i]/below - 1
+		if i < len(c.rounds) {
+			se = (1 + g) * math.Hypot(standardError(c.rounds[i])/c.x[0][i], standardError(c.rounds[i-1])/below)
+		}
+		return g, se
+	}
+	each := make([]float64, len(c.x))
+	for p, xs := range c.x {
+		each[p] = xs[i]/xs[i-1] - 1
+	}
+	return mean(each), standardError(each)
 }
 
 // madeGood says that some rung above b has gained on it after all.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -215,4 +216,38 @@ func TestRulesStayInside(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Each table is worked by hand: the relative gains stand beside it. P95 of single
+// requests is 1.
+func TestGainAndP95ByHand(t *testing.T) {
+	for name, c := range map[string]struct {
+		c         curve
+		want      string
+		answer    Answer
+		irregular []float64
+	}{
+		// Gains 0.9, 0.8, 0.05: at 8 below half of 0.8, and P95 is 3.
+		"bends at 4": {onePass(doubling(4), []float64{100, 190, 342, 359.1}, 1, 1.1, 1.3, 3), "4", Found, nil},
+		// The same, but P95 at 8 is 1.4, within 1.5: the gain is 5 %, not below flat.
+		"no latency": {onePass(doubling(4), []float64{100, 190, 342, 360}, 1, 1.1, 1.3, 1.4), "at least 8", NotReached, nil},
+		// The first gain of 0.4 is below half of N2/N1 - 1 = 1, with a P95 of 1.8.
+		"at once": {onePass(doubling(4), []float64{100, 140, 150, 155}, 1, 1.8, 3, 6), "1", AtOrBelowFirst, nil},
+		// 0.4 falls below half of 1, but P95 is 1.2; then 0.19 is below half of 0.4, at 1.9.
+		"latency follows": {onePass(doubling(4), []float64{100, 140, 166, 167}, 1, 1.2, 1.9, 4), "2", Found, nil},
+		// 1, 0.05, 1.9: the dip at 4 is made good at 8 and 16.
+		"a dip": {onePass(doubling(5), []float64{100, 200, 210, 610, 1200}, 1, 1.2, 1.8, 1.9, 2), "at least 16", NotReached, []float64{4}},
+		// 1, 0.02, 0.01: flat while P95 stays: no server does that.
+		"flat and quick": {onePass(doubling(4), []float64{100, 200, 204, 206}, 1, 1, 1, 1), string(Inconsistent), Inconsistent, nil},
+	} {
+		c.c.base = 1
+		p := gainAndP95(defaultKnee("gain_and_p95"), c.c)
+		var irregular []float64
+		for _, i := range p.irregular {
+			irregular = append(irregular, c.c.load[i])
+		}
+		if p.name(c.c) != c.want || p.answer != c.answer || !slices.Equal(irregular, c.irregular) {
+			t.Errorf("%s: %s %s, irregular %v; want %s %s %v", name, p.answer, p.name(c.c), irregular, c.answer, c.want, c.irregular)
+		}
+	}
 }

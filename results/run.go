@@ -109,17 +109,18 @@ func (r *Run) checkPlan() error {
 		return fmt.Errorf("%s: the plan in it is not the one that was run: its digest is %.12q, and plan_digest says %.12q; take the manifest as it was recorded",
 			file, digest, m.PlanDigest)
 	}
+	i := slices.IndexFunc(p.Cells, func(c plan.Cell) bool { return c.Name == m.Cell })
+	if i < 0 {
+		return fmt.Errorf("%s: the plan that was run has no cell %q; take the manifest as it was recorded", file, m.Cell)
+	}
 	for _, c := range []struct{ name, said, is string }{
-		{"spec_hash", m.SpecHash, p.SpecHash}, {"workload_hash", m.WorkloadHash, p.WorkloadHash},
+		{"spec_hash", m.SpecHash, p.SpecHash}, {"workload_hash", m.WorkloadHash, p.Cells[i].WorkloadHash},
 		{"experiment", m.Experiment, p.Experiment}, {"seed", fmt.Sprint(m.Seed), fmt.Sprint(p.Seed)},
 	} {
 		if c.said != c.is {
 			return fmt.Errorf("%s: its %s is not that of the plan that was run: %q, and the plan says %q; take the manifest as it was recorded",
 				file, c.name, c.said, c.is)
 		}
-	}
-	if !slices.ContainsFunc(p.Cells, func(c plan.Cell) bool { return c.Name == m.Cell }) {
-		return fmt.Errorf("%s: the plan that was run has no cell %q; take the manifest as it was recorded", file, m.Cell)
 	}
 	return nil
 }

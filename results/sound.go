@@ -18,7 +18,7 @@ const longestRun = 1e9
 // any run, an end before its beginning), and how many those were.
 func (r *Run) sound() (*Run, int) {
 	requests := keep(r.Requests, func(q record.Request) bool {
-		return isTime(q.DueTS) && isTime(q.SentTS) && isTime(q.DoneTS) && q.DoneTS >= q.DueTS && q.DoneTS >= q.SentTS
+		return isTime(q.DueTS) && (!q.Sent() || isTime(q.SentTS) && isTime(q.DoneTS) && q.DoneTS >= q.DueTS && q.DoneTS >= q.SentTS)
 	})
 	samples := keep(r.Samples, func(s record.Sample) bool { return isTime(s.TS) })
 	events := keep(r.Events, func(e record.Event) bool { return isTime(e.TS) })
@@ -56,7 +56,7 @@ func unsoundKnee(k plan.Knee) string {
 		value, from, to float64
 	}{
 		{"elasticity", k.Elasticity, 0.01, 1}, {"tie", k.Tie, 0, 0.9}, {"p95_rise", k.P95Rise, 1, 100},
-		{"factor", k.Factor, 0, 10}, {"flat", k.Flat, 0, 1},
+		{"factor", k.Factor, 0, 10}, {"flat", k.Flat, 0, 1}, {"gain", k.Gain, 0, 10}, {"p95_over_baseline", k.P95OverBaseline, 0, 1000},
 	} {
 		if !within(c.value, c.from, c.to) {
 			return fmt.Sprintf("%s lies outside %g to %g", c.name, c.from, c.to)

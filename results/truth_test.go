@@ -171,11 +171,14 @@ func TestTruthRealServers(t *testing.T) {
 	}
 	check("vllm by power", vllm, power, "4", Found)
 	check("vllm by half_increment", vllm, halfIncrement, "4", Found)
+	vllm.base = median(column(vllm.p95, 0))
+	check("vllm by gain_and_p95", vllm, gainAndP95, "4", Found)
 	check("llama by power", llama, power, "1", AtOrBelowFirst)
 	check("llama by half_increment", llama, halfIncrement, "2", Found)
 	for p := range vllm.x {
-		one := curve{load: vllm.load, x: vllm.x[p : p+1], p95: vllm.p95[p : p+1]}
+		one := curve{load: vllm.load, x: vllm.x[p : p+1], p95: vllm.p95[p : p+1], base: vllm.p95[p][0]}
 		check(fmt.Sprintf("vllm, pass %d alone, by power", p), one, power, "4", Found)
 		check(fmt.Sprintf("vllm, pass %d alone, by half_increment", p), one, halfIncrement, "4", Found)
+		check(fmt.Sprintf("vllm, pass %d alone, by gain_and_p95", p), one, gainAndP95, "4", Found)
 	}
 }

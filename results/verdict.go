@@ -12,7 +12,7 @@ import (
 const leastRungs = 3
 
 // findKnee applies the declared rule.
-func (w *walked) findKnee() {
+func (w *walked) findKnee(b Baseline) {
 	k := &w.out.Knee
 	k.Rule, k.Answer = w.rules.Knee.Rule, NoAnswer
 	if !w.plan.Axis.HasKnee() {
@@ -22,7 +22,7 @@ func (w *walked) findKnee() {
 	}
 	r, ok := ruleNamed(k.Rule)
 	if !ok {
-		k.Reason = fmt.Sprintf("rule %q: not yet, choose power or half_increment", k.Rule)
+		k.Reason = fmt.Sprintf("rule %q: not yet, choose power, half_increment or gain_and_p95", k.Rule)
 		return
 	}
 	if bad := unsoundKnee(w.rules.Knee); bad != "" {
@@ -40,6 +40,13 @@ func (w *walked) findKnee() {
 		return
 	}
 	c, whole := w.curve(rungs)
+	if c.base, c.baseOf = w.p95Base(b); k.Rule == "gain_and_p95" {
+		if c.base <= 0 {
+			k.Reason = "the rule holds P95 against that of a single request, and none is known"
+			return
+		}
+		k.Notes = append(k.Notes, fmt.Sprintf("P95 is held against %.4g s, that of %s", c.base, c.baseOf))
+	}
 	w.out.PassesDone = whole
 	k.Passes = len(c.x)
 	if whole == 0 {

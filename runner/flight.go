@@ -20,6 +20,7 @@ type result struct {
 	rows    []record.Request   // in order of index; a dropped one too
 	counted [][]record.Request // of several rounds: those of each that was admitted
 	cut     bool               // an outcome stopped the sending
+	busy    string             // where the client itself had hardly any time left
 	dry     bool               // a client that could not make requests as fast as they were to be sent
 }
 
@@ -83,6 +84,7 @@ func (f *flight) send(c call, due time.Time) {
 	if s.reply.BrokeIdle() && !f.r.stopped() {
 		s.idle = true
 		f.replies <- s
+		f.r.client.Fresh()
 		s = sent{call: c, due: due, reply: f.r.client.Send(f.r.abort, c.body, f.limit, c.stream)}
 	}
 	if looksFailed(s.reply) {
@@ -106,6 +108,8 @@ func (f *flight) drop(c call, due time.Time) {
 	f.turn.take()
 	defer f.turn.give()
 	f.rows = append(f.rows, row)
+	f.ended++
+	f.r.tick(row, f.ended, f.of)
 }
 
 func (f *flight) want(c call) target.Want {
@@ -200,6 +204,12 @@ func (a *air) end() {
 	defer a.mu.Unlock()
 	a.n--
 	a.last = time.Now()
+}
+
+func (a *air) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.n
 }
 
 // idle is for how long nothing has been in flight.

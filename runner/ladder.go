@@ -72,7 +72,7 @@ func (r *run) pass(w *walk, pass plan.Pass) error {
 func (r *run) rung(w *walk, pass plan.Pass, i int) error {
 	rung := w.l.Rungs[i]
 	place := record.Place{Phase: record.Measure, Ladder: w.l.Name, Pass: pass.Index, Rung: i, Value: rung.Value}
-	if !r.cooled && !pause(r.drain, w.l.Cooldown.D()) {
+	if !r.cooled && !r.coolDown(w.l, place) {
 		return nil
 	}
 	r.cooled = false

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"rung/runner/pace"
 )
 
 // closedLoop sends calls with the shape's number of them in flight until there are no
@@ -70,11 +72,22 @@ func (f *flight) until(at time.Time) bool {
 		if f.stopped() {
 			return false
 		}
-		if d <= 0 {
+		switch {
+		case d <= 0:
 			return true
-		}
-		if !pause(f.r.drain, min(d, step)) {
+		case d <= pace.Fine && f.r.cfg.Dial == nil: // in virtual time timers are exact
+			pace.Sleep(d)
+		case !pause(f.r.drain, min(d-f.r.coarse(), step)):
 			return false
 		}
 	}
+}
+
+// coarse is how long before a point in time its timer must fire, that the rest can be
+// waited for exactly.
+func (r *run) coarse() time.Duration {
+	if r.cfg.Dial != nil {
+		return 0
+	}
+	return pace.Fine
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rung/runner/self"
 	"rung/runner/target"
 	"rung/sinks/record"
 	"rung/spec/plan"
@@ -22,28 +23,53 @@ type Config struct {
 	Texts   map[string][]byte // text files, by plan.Prompt.TextHash
 	Sampler Sampler           // nil: no GPU is sampled
 	Dial    target.Dial       // nil: the network; for tests in virtual time
+
+	Server Server // nil: it is attached, and nobody can start it again
+
+	// Limits tells, after the ladders, what they say is to be configured; for the checks
+	// that follow. nil: nothing is known of it, and nothing is checked.
+	Limits func() ([]Limit, error)
+
+	Usage     func() self.Usage // what rung itself takes; nil: it is not watched
+	SelfCheck string            // SelfCheck, or why there is none
+	Wall      func() time.Time  // the wall clock; nil: the system's
 }
+
+// Server is a server that can be started again. Restart returns when it answers.
+type Server interface {
+	Restart(ctx context.Context) error
+}
+
+// SelfCheck asks for the instrument's floor before the run.
+const SelfCheck = "self-check"
 
 // Prepared is a run that can begin: the server answered, and for each prompt a
 // form was found whose length it confirmed.
 type Prepared struct {
-	cfg       Config
-	client    *target.Client
-	clock     clock
-	materials map[string]*material // by prompt name
-	server    record.Server
-	warnings  []string // what a reader of the results should know and no figure shows
-	probes    []record.Request
-	untouched []record.Sample // of the card before the first request
-	dims      *dimension
-	perInput  int64 // bytes of an answer for each input, in the requests before the run
-	usage     bool  // an answer before the run had its input tokens
+	cfg        Config
+	client     *target.Client
+	clock      clock
+	materials  map[string]*material // by prompt name
+	server     record.Server
+	warnings   []string // what a reader of the results should know and no figure shows
+	probes     []record.Request
+	untouched  []record.Sample // of the card before the first request
+	dims       *dimension
+	perInput   int64 // bytes of an answer for each input, in the requests before the run
+	instrument record.Client
+	usage      bool // an answer before the run had its input tokens
 
 	alivePause time.Duration // between two questions to a server that broke off
 }
 
 // Server is what the target said of itself.
 func (p *Prepared) Server() record.Server { return p.server }
+
+// Warnings are what a reader of the results should know and no figure shows.
+func (p *Prepared) Warnings() []string { return p.warnings }
+
+// Probes are the requests before the run.
+func (p *Prepared) Probes() []record.Request { return p.probes }
 
 // Began is when the run's clock started.
 func (p *Prepared) Began() time.Time { return p.clock.start }
@@ -71,6 +97,9 @@ func Prepare(ctx context.Context, cfg Config) (*Prepared, error) {
 }
 
 func (p *Prepared) prepare(ctx context.Context) error {
+	if err := p.checkDescriptors(); err != nil {
+		return err
+	}
 	d, err := p.client.Discover(ctx)
 	if err != nil {
 		return err
@@ -96,8 +125,11 @@ func (p *Prepared) prepare(ctx context.Context) error {
 		p.materials[name] = m
 	}
 	p.limits(uses)
-	return nil
+	return p.checkSelf(ctx)
 }
+
+// Instrument is what is known of the instrument itself.
+func (p *Prepared) Instrument() record.Client { return p.instrument }
 
 // sampleUntouched reads the card before anything was sent: what the probes take a
 // growing allocator keeps, so that later nothing shows what the model holds alone.
@@ -138,6 +170,12 @@ func usesOf(c plan.Cell) map[string]use {
 		for _, r := range l.Rungs {
 			add(l.Prompt, r.Shape)
 		}
+	}
+	for _, t := range c.Retests {
+		add(t.Prompt, plan.Shape{Batch: 1, InputTokens: t.Tokens, OutputTokens: t.Output, InFlight: 1})
+	}
+	if t := c.Confirm; t != nil {
+		add(t.Prompt, plan.Shape{Batch: 1, InputTokens: t.Tokens, OutputTokens: t.Output, InFlight: 1})
 	}
 	return uses
 }

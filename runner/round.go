@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"rung/runner/prompt"
 	"rung/sinks/record"
+	"rung/spec/plan"
 )
 
 // leastInFlight is the share of the asked requests in flight below which a round
@@ -15,7 +17,7 @@ const leastInFlight = 0.95
 // admit says why a round must not count, or "" where it does. planned is the
 // number of requests that the round was to have; 0 where that was not planned.
 func (r *run) admit(place record.Place, v visit, res result, planned int) string {
-	if r.stopped() && !res.cut && (len(res.rows) < planned || planned == 0 || has(res.rows, record.Cancelled)) || has(res.rows, record.Cancelled) {
+	if r.stopped() && !res.cut && (len(own(res.rows)) < planned || planned == 0 || has(res.rows, record.Cancelled)) || has(res.rows, record.Cancelled) {
 		return "interrupted"
 	}
 	if reason := refuseBy(res.rows, record.TokenMismatch, "input tokens off the plan"); reason != "" {
@@ -36,6 +38,9 @@ func (r *run) admit(place record.Place, v visit, res result, planned int) string
 	if res.dry {
 		return "client_limited: the prompts that were made beforehand ran out before the round's time"
 	}
+	if res.busy != "" {
+		return res.busy
+	}
 	if v.rate > 0 {
 		return late(res.rows)
 	}
@@ -50,6 +55,23 @@ func (v visit) thin(res result) string {
 	}
 	if mean := record.MeanInFlight(res.rows, record.SteadyWindow(res.rows)); mean < leastInFlight*float64(n) {
 		return fmt.Sprintf("client_limited: %.2f in flight on average, asked were %d", mean, n)
+	}
+	return ""
+}
+
+// leastWindow is how many median latencies the steady window must have, that the
+// start of the round does not weigh much in it.
+const leastWindow = 3
+
+// short flags a steady window that is hardly longer than the requests in it. One
+// request at a time has no start that could weigh.
+func (v visit) short(rows []record.Request, w record.Window) string {
+	l := latencies(rows)
+	if len(l) == 0 || v.shape.InFlight <= 1 {
+		return ""
+	}
+	if m := record.Quantile(l, 0.5); w.Len() < leastWindow*m {
+		return fmt.Sprintf("short window: %.3g s, a request takes %.3g s", w.Len(), m)
 	}
 	return ""
 }
@@ -88,12 +110,15 @@ func late(rows []record.Request) string {
 const cacheBlock = 16
 
 // cached says that the server took more of the prompts from its prefix cache than
-// what every request must share: what the template puts before them, in whole blocks.
+// what every request must share: what the template puts before them, in whole blocks,
+// and the first few tokens behind it, which two prompts may share by chance. Prompts
+// that are to be used again are to come from a cache.
 func (r *run) cached(v visit, rows []record.Request) string {
-	shared := r.materials[v.prompt.Name].shared()
-	if shared > 0 {
-		shared = (shared + cacheBlock - 1) / cacheBlock * cacheBlock
+	if v.prompt.Reuse == plan.Same || v.prompt.Reuse == plan.Pool {
+		return ""
 	}
+	shared := r.materials[v.prompt.Name].shared()
+	shared = max((shared+cacheBlock-1)/cacheBlock*cacheBlock, shared+prompt.Chance)
 	hit, allowed, n := 0, 0, 0
 	for _, row := range rows {
 		if row.Outcome == record.OK && row.CachedTokens != nil {
@@ -164,6 +189,12 @@ func (r *run) usageLost(rows []record.Request) string {
 		return ""
 	}
 	return fmt.Sprintf("no usage in %d of %d answers: their input tokens are not confirmed", n, len(rows))
+}
+
+// own are the rows without those that were sent again, since they met a connection
+// that the server had closed while it lay idle: they say nothing of it.
+func own(rows []record.Request) []record.Request {
+	return slices.DeleteFunc(slices.Clone(rows), func(row record.Request) bool { return row.ResetIdle })
 }
 
 func refuseBy(rows []record.Request, o record.Outcome, words string) string {

@@ -17,18 +17,20 @@ var ErrServerGone = errors.New("server_gone: the server stopped answering and st
 // run is one run under way.
 type run struct {
 	*Prepared
-	drain    context.Context // its end: no more is sent
-	abort    context.Context // its end: what is in flight is given up
-	emit     func(record.Item)
-	emitting turn
-	here     atomic.Pointer[record.Place]
-	sampling *sampling
-	incident int64
-	cooled   bool // the next rung needs no cool-down before it
-	air      air
-	clocks   map[rungKey][]float64 // median SM clock of each round that counted, in MHz
+	drain      context.Context // its end: no more is sent
+	abort      context.Context // its end: what is in flight is given up
+	emit       func(record.Item)
+	emitting   turn
+	here       atomic.Pointer[record.Place]
+	sampling   *sampling
+	incident   int64
+	cooled     bool // the next rung needs no cool-down before it
+	air        air
+	chunksSaid bool                  // that chunks and tokens do not go together
+	clocks     map[rungKey][]float64 // median SM clock of each round that counted, in MHz
 
-	baselineP95 float64 // seconds; 0 where there was no baseline
+	idle        map[string]*record.Sample // each card in the idle time, by UUID
+	baselineP95 float64                   // seconds; 0 where there was no baseline
 }
 
 // Summary is what there is to say of a run beside its records.
@@ -57,7 +59,9 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 		r.event(record.Warning, record.Place{}, func(e *record.Event) { e.Reason = w })
 	}
 	r.sampling.start()
+	watching := r.watch()
 	err := r.all()
+	watching.stop()
 	r.sampling.stop()
 	s := Summary{Interrupted: r.stopped(), LateSamples: r.sampling.late, GPULost: r.sampling.lost}
 	if s.Interrupted {
@@ -83,9 +87,14 @@ func (r *run) all() error {
 			return err
 		}
 	}
-	for _, l := range r.cfg.Cell.Ladders {
+	for i, l := range r.cfg.Cell.Ladders {
 		if r.stopped() {
 			return gone
+		}
+		if err := r.freshServer(i, gone); err == nil {
+			gone = nil
+		} else if gone == nil {
+			return err
 		}
 		if gone != nil {
 			r.event(record.LadderEnd, record.Place{Phase: record.Measure, Ladder: l.Name}, func(e *record.Event) { e.Reason = "server_gone" })
@@ -97,7 +106,43 @@ func (r *run) all() error {
 			return err
 		}
 	}
-	return gone
+	if gone != nil && r.cfg.Server != nil && r.freshServer(len(r.cfg.Cell.Ladders), gone) == nil {
+		gone = nil
+	}
+	if gone != nil {
+		return gone
+	}
+	return r.checks()
+}
+
+// freshServer starts the server again where the spec asks for it before a ladder, and
+// once after it is gone. It fails where it is gone and can't be started.
+func (r *run) freshServer(ladder int, gone error) error {
+	s := r.cfg.Cell.Server
+	asked := ladder > 0 && ladder < len(r.cfg.Cell.Ladders) && s != nil && s.Restart == plan.RestartLadder
+	switch {
+	case r.cfg.Server == nil:
+		return gone
+	case gone == nil && !asked:
+		return nil
+	}
+	why := "before the ladder"
+	if gone != nil {
+		why = gone.Error()
+	}
+	r.event(record.RestartBegin, record.Place{}, func(e *record.Event) { e.Reason = why })
+	err := r.cfg.Server.Restart(r.drain)
+	r.client.Fresh()
+	r.event(record.RestartEnd, record.Place{}, func(e *record.Event) {
+		if err != nil {
+			e.Reason = err.Error()
+		}
+	})
+	if err != nil && !r.stopped() {
+		return fmt.Errorf("the server was started again and is not ready: %w", err)
+	}
+	r.cooled = true // it has just begun
+	return nil
 }
 
 // baseline is silence, then single requests.
@@ -112,6 +157,7 @@ func (r *run) baseline(b plan.Baseline) error {
 	r.event(record.IdleBegin, place, nil)
 	pause(r.drain, b.Idle.D())
 	r.sampling.force()
+	r.rest()
 	r.event(record.IdleEnd, place, nil)
 	if r.stopped() {
 		return nil
@@ -171,11 +217,28 @@ func (r *run) warm(o order) (result, error) {
 func (r *run) rows(rows []record.Request, reason string) {
 	for i := range rows {
 		rows[i].Counted, rows[i].RejectReason = reason == "", reason
+		if rows[i].ResetIdle && reason == "" {
+			rows[i].Counted, rows[i].RejectReason = false, "sent again"
+		}
 		r.send(record.Item{Request: &rows[i]})
+	}
+	r.compareChunks(rows)
+}
+
+// compareChunks says once in a run that streams have more chunks with text than the
+// server counted tokens. A chunk is no token, and the server's count is what is used.
+func (r *run) compareChunks(rows []record.Request) {
+	for _, row := range rows {
+		if !r.chunksSaid && row.Outcome == record.OK && row.Chunks != nil && row.OutputTokens != nil && *row.Chunks > *row.OutputTokens {
+			r.chunksSaid = true
+			r.event(record.Warning, row.Place, func(e *record.Event) {
+				e.Reason = fmt.Sprintf("an answer came in %d chunks with text, and its usage has %d output tokens: the usage is what counts", *row.Chunks, *row.OutputTokens)
+			})
+		}
 	}
 }
 
-func (r *run) roundEnd(place record.Place, res result, reason string) {
+func (r *run) roundEnd(place record.Place, v visit, res result, reason string) {
 	r.event(record.RoundEnd, place, func(e *record.Event) {
 		w := record.SteadyWindow(res.rows)
 		length, wall, mean := w.Len(), record.WallS(res.rows), record.MeanInFlight(res.rows, w)
@@ -192,6 +255,8 @@ func (r *run) roundEnd(place record.Place, res result, reason string) {
 		e.Verdict, e.Reason = record.Accepted, reason
 		if reason != "" {
 			e.Verdict = record.Rejected
+		} else {
+			e.Reason = v.short(res.rows, w)
 		}
 	})
 }
@@ -208,7 +273,7 @@ const (
 // their time was up, whether it is still there. It is ErrServerGone where it stays
 // away.
 func (r *run) checkAlive(rows []record.Request) error {
-	switch {
+	switch rows = own(rows); {
 	case has(rows, record.Reset), has(rows, record.Refused):
 		return r.awaitServer(false)
 	case has(rows, record.Timeout):
@@ -264,5 +329,9 @@ func (r *run) event(kind record.EventKind, place record.Place, fill func(*record
 }
 
 func (r *run) tick(row record.Request, ended, of int) {
-	r.send(record.Item{Tick: &record.Tick{Place: row.Place, TS: row.DoneTS, Ended: ended, Of: of, LatencyS: row.LatencyS(), Outcome: row.Outcome, Inputs: row.InputsDone}})
+	ts := row.DoneTS
+	if !row.Sent() {
+		ts = row.DueTS
+	}
+	r.send(record.Item{Tick: &record.Tick{Place: row.Place, TS: ts, Ended: ended, Of: of, LatencyS: row.LatencyS(), Outcome: row.Outcome, Inputs: row.InputsDone}})
 }

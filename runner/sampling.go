@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type sampling struct {
 	turn     turn // one reading at a time
 	late     int
 	lost     string
+	last     map[string]*record.Sample
 	recent   []reading // of the last minutes, in order
 }
 
@@ -67,8 +69,16 @@ func (s *sampling) during(from, to float64) (bits int64, clock float64) {
 	return bits, record.Quantile(clocks, 0.5)
 }
 
+// latest is the last sample of each card, by UUID.
+func (s *sampling) latest() map[string]*record.Sample {
+	s.turn.take()
+	defer s.turn.give()
+	return maps.Clone(s.last)
+}
+
 // keep notes a sample for the admission of rounds.
 func (s *sampling) keep(sample record.Sample) {
+	s.last[sample.UUID] = &sample
 	r := reading{ts: sample.TS}
 	if sample.ThrottleReasons != nil {
 		r.bits = *sample.ThrottleReasons
@@ -83,7 +93,7 @@ func (s *sampling) keep(sample record.Sample) {
 }
 
 func newSampling(r *run, s Sampler, interval time.Duration) *sampling {
-	return &sampling{r: r, sampler: s, interval: interval, quit: make(chan struct{}), turn: newTurn()}
+	return &sampling{r: r, sampler: s, interval: interval, quit: make(chan struct{}), turn: newTurn(), last: map[string]*record.Sample{}}
 }
 
 func (s *sampling) start() {

@@ -64,7 +64,7 @@ func (r *run) round(place record.Place, v visit) (all result, err error) {
 		r.incidents(res.rows)
 		reason := r.admit(place, v, res, planned)
 		r.rows(res.rows, reason)
-		r.roundEnd(place, res, reason)
+		r.roundEnd(place, v, res, reason)
 		all.rows = append(all.rows, res.rows...)
 		all.cut = all.cut || res.cut
 		if reason == "" {
@@ -89,11 +89,12 @@ func (r *run) attempt(place record.Place, v visit) (res result, planned int, err
 			return res, 0, err
 		}
 		o.n = len(due)
-	case v.requests == 0:
+	case v.requests == 0 && v.duration > 0:
 		o.n = r.enough(v, place.Attempt)
 	}
-	if o.n == 0 {
-		return res, 0, fmt.Errorf("%s %g: no request is due within %s at %g a second; a longer duration has some", place.Ladder, place.Value, v.duration, v.rate)
+	if o.n == 0 { // at a low rate it may be that none is due
+		r.event(record.RoundBegin, place, nil)
+		return res, 0, nil
 	}
 	planned = max(0, o.n)
 	if v.requests == 0 && v.rate == 0 {
@@ -108,12 +109,13 @@ func (r *run) attempt(place record.Place, v visit) (res result, planned int, err
 	}
 	r.at(place)
 	r.event(record.RoundBegin, place, nil)
-	f := r.flight(place, v.shape, planned, v.trips(planned))
+	f, watched := r.flight(place, v.shape, planned, v.trips(planned)), r.watched()
 	if v.rate > 0 {
 		res = f.openLoop(s, due)
 	} else {
 		res = f.closedLoop(s, v.duration)
 	}
+	res.busy = watched()
 	return res, planned, s.close()
 }
 

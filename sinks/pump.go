@@ -13,7 +13,9 @@ import (
 type Pump struct {
 	mu     sync.Mutex
 	filled *sync.Cond
+	rested *sync.Cond
 	queue  []record.Item
+	busy   bool // items were taken and are not all written
 	closed bool
 	err    error
 	failed func(error)
@@ -25,7 +27,7 @@ type Pump struct {
 // failed: the run should stop, since what it measures is lost from then on.
 func NewPump(failed func(error), sinks ...Sink) *Pump {
 	p := &Pump{failed: failed, sinks: sinks, done: make(chan struct{})}
-	p.filled = sync.NewCond(&p.mu)
+	p.filled, p.rested = sync.NewCond(&p.mu), sync.NewCond(&p.mu)
 	go p.run()
 	return p
 }
@@ -41,6 +43,15 @@ func (p *Pump) Put(it record.Item) {
 	p.filled.Signal()
 }
 
+// Wait waits until all that was put is with the sinks.
+func (p *Pump) Wait() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.queue) > 0 || p.busy {
+		p.rested.Wait()
+	}
+}
+
 // Close waits until everything is written, closes the sinks and returns the
 // first error of any.
 func (p *Pump) Close() error {
@@ -54,6 +65,12 @@ func (p *Pump) Close() error {
 
 func (p *Pump) run() {
 	defer close(p.done)
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.busy = false
+		p.rested.Broadcast()
+	}()
 	for {
 		items, more := p.take()
 		for _, it := range items {
@@ -75,10 +92,12 @@ func (p *Pump) run() {
 func (p *Pump) take() (items []record.Item, more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.busy = false
 	for len(p.queue) == 0 && !p.closed {
+		p.rested.Broadcast()
 		p.filled.Wait()
 	}
-	items, p.queue = p.queue, nil
+	items, p.queue, p.busy = p.queue, nil, true
 	return items, !p.closed
 }
 

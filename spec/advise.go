@@ -16,9 +16,9 @@ const forP95 = 59
 const samplesARound = 5
 
 // advise warns of what can be measured and will tell little.
-func (l *loader) advise(e experiment, top map[string]*hclsyntax.Block) {
+func (l *loader) advise(e experiment, c cell, top map[string]*hclsyntax.Block) {
 	limit := gives(top["analysis"], "limit", "p95_ratio")
-	for _, d := range e.ladders {
+	for _, d := range c.ladders {
 		l.adviseP95(d, e.rollback, limit)
 		l.adviseSamples(d, e.gpuHashed)
 		if d.Settle != nil && e.gpuHashed.Source == sourceNone {
@@ -26,8 +26,8 @@ func (l *loader) advise(e experiment, top map[string]*hclsyntax.Block) {
 				`settle waits for what the card's samples show, and with source = "none" in gpu there are none. Use cooldown.`)
 		}
 	}
-	if e.server != nil {
-		l.adviseLimits(e, top["server"])
+	if c.server != nil {
+		l.adviseLimits(c, top["server"])
 	}
 }
 

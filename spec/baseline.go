@@ -17,7 +17,7 @@ func baselineSchema() schema {
 
 // baseline decodes the block. What it leaves out comes from the first ladder: the
 // prompt, the fixed batch, and the first length of those that the ladder raises.
-func (l *loader) baseline(b *hclsyntax.Block, e experiment) baseline {
+func (l *loader) baseline(b *hclsyntax.Block, e cell) baseline {
 	f := l.absent(baselineSchema())
 	if b != nil {
 		f = l.open(b, baselineSchema())

@@ -121,9 +121,10 @@ func perFlight(r plan.Rung) float64 {
 	return float64(r.Requests) / float64(r.Shape.InFlight)
 }
 
-// checkWork bounds what all ladders send together.
-func (l *loader) checkWork(e experiment) {
-	total := float64(e.baseline.Warmup + e.baseline.Requests)
+// checkWork bounds what all ladders of all cells send together. It adds those of a
+// cell to the requests of the cells before.
+func (l *loader) checkWork(e cell, total float64) float64 {
+	total += float64(e.baseline.Warmup + e.baseline.Requests)
 	for _, r := range e.retests {
 		total += float64(r.Warmup + r.Requests)
 	}
@@ -136,10 +137,11 @@ func (l *loader) checkWork(e experiment) {
 			total += n + float64(d.passes*r.Warmup)
 			if total > maxRequests {
 				l.errorAt(d.f.head(), sumTooMuchWork, "With this ladder, up to its rung %g, the plan has more than %d requests.", r.Value, maxRequests)
-				return
+				return total
 			}
 		}
 	}
+	return total
 }
 
 // counted is how many requests all passes send at a rung, warm-ups apart. In a closed

@@ -13,6 +13,9 @@ import (
 // an upper bound found before anything is evaluated.
 const maxCost = 1e6
 
+// maxSpent bounds what all of a file may make, cell by cell.
+const maxSpent = 3e7
+
 // Costs of a number: as text it may have as many digits as a float64 has orders
 // of magnitude, and arithmetic can bring it there.
 const (
@@ -23,11 +26,31 @@ const (
 // coster bounds the cost of an expression, given the sizes of what its loops name.
 type coster struct {
 	l     *loader
-	loops map[string]float64
+	loops map[string]loop
+}
+
+// loop is what is known of a name within a for-expression.
+type loop struct {
+	size float64 // of one element
+	wild bool
 }
 
 func (l *loader) cost(expr hclsyntax.Expression) float64 {
-	return coster{l: l, loops: map[string]float64{}}.of(expr)
+	return coster{l: l, loops: map[string]loop{}}.of(expr)
+}
+
+// affordable says that what an expression makes is within bounds.
+func (l *loader) affordable(expr hclsyntax.Expression) bool {
+	cost := l.cost(expr)
+	if cost > maxCost {
+		l.errorAt(expr.Range(), sumTooCostly, "What this expression makes could grow past all bounds; an experiment needs no such values.")
+		return false
+	}
+	if l.spent += cost; l.spent > maxSpent {
+		l.errorAt(expr.Range(), sumTooCostly, "With this expression all that the file makes, in all its cells together, grows past all bounds.")
+		return false
+	}
+	return true
 }
 
 // of is 1 for the node and what its parts cost; nothing here can overflow, for
@@ -64,9 +87,9 @@ func (c coster) of(expr hclsyntax.Expression) float64 {
 		n := c.of(e.Source)
 		return n + n*c.of(e.Each)
 	case *hclsyntax.BinaryOpExpr:
-		return costArithmetic + c.of(e.LHS) + c.of(e.RHS)
+		return costArithmetic + c.operand(e.Op, e.LHS) + c.operand(e.Op, e.RHS)
 	case *hclsyntax.UnaryOpExpr:
-		return 1 + c.of(e.Val)
+		return 1 + c.operand(e.Op, e.Val)
 	case *hclsyntax.ParenthesesExpr:
 		return c.of(e.Expression)
 	case *hclsyntax.TemplateExpr:
@@ -78,6 +101,14 @@ func (c coster) of(expr hclsyntax.Expression) float64 {
 	default: // the element within a splat, or an error that was reported
 		return 1
 	}
+}
+
+// operand is the cost of what an operator is applied to.
+func (c coster) operand(op *hclsyntax.Operation, expr hclsyntax.Expression) float64 {
+	if op.Type == cty.Number && c.wild(expr) {
+		return math.Inf(1)
+	}
+	return c.of(expr)
 }
 
 func (c coster) all(exprs []hclsyntax.Expression) float64 {
@@ -98,21 +129,28 @@ func (c coster) key(e *hclsyntax.ObjectConsKeyExpr) float64 {
 
 // reference is the size of what a name stands for.
 func (c coster) reference(e *hclsyntax.ScopeTraversalExpr) float64 {
-	root := e.Traversal.RootName()
-	if n, ok := c.loops[root]; ok {
-		return n
+	if loop, ok := c.loops[e.Traversal.RootName()]; ok {
+		return loop.size
 	}
+	return sizeOf(c.value(e))
+}
+
+// value is what a name stands for, NilVal where that is not known.
+func (c coster) value(e *hclsyntax.ScopeTraversalExpr) cty.Value {
+	root := e.Traversal.RootName()
 	name, ok := "", false
 	if len(e.Traversal) > 1 {
 		name, ok = stepName(e.Traversal[1])
 	}
 	switch {
 	case ok && root == "var":
-		return sizeOf(c.l.vars.values[name])
+		return c.l.vars.values[name]
 	case ok && root == "local":
-		return sizeOf(c.l.locs.values[name])
+		return c.l.locs.values[name]
+	case ok && root == "matrix":
+		return c.l.mat.values[name]
 	default:
-		return 1
+		return cty.NilVal
 	}
 }
 
@@ -127,72 +165,70 @@ func (c coster) call(e *hclsyntax.FunctionCallExpr) float64 {
 			n += size
 		}
 	}
-	if e.Name == "env" {
-		sum += maxEnv
+	return c.made(e, sum) + n*n
+}
+
+// made is what a function makes of arguments of that size.
+func (c coster) made(e *hclsyntax.FunctionCallExpr, size float64) float64 {
+	switch e.Name {
+	case "env":
+		return size + maxEnv
+	case "doubling", "steps", "range":
+		return size + c.count(e)*costNumber
+	case "geometric": // each point takes some arithmetic
+		return size + c.count(e)*costNumber*10
+	case "join":
+		return c.joined(e, size)
+	case "replace", "format": // an argument comes as often as another has parts
+		return size * size
+	case "split":
+		return 2 * size
+	case "jsonencode": // a sign may become six
+		return 6 * size
+	case "setproduct":
+		return c.product(e)
+	case "pow", "sum", "parseint", "tonumber", "tostring":
+		return size + costArithmetic
+	default:
+		return size
 	}
-	if e.Name == "doubling" {
-		sum += 64 * costNumber
+}
+
+// joined is the cost of join: the separator comes as often as there are elements.
+func (c coster) joined(e *hclsyntax.FunctionCallExpr, size float64) float64 {
+	if e.ExpandFinal || len(e.Args) == 0 {
+		return size * size
 	}
-	if e.Name == "join" { // the separator comes as often as there are elements
-		sum *= sum
+	count := 0.0
+	for _, a := range e.Args[1:] {
+		count += c.count(a)
 	}
-	return sum + n*n
+	return size + count*c.of(e.Args[0])
+}
+
+// product is the cost of setproduct: as many tuples as the counts multiply to, each
+// of one element of every list.
+func (c coster) product(e *hclsyntax.FunctionCallExpr) float64 {
+	count, tuple := 1.0, 1.0
+	for _, a := range e.Args {
+		count *= max(1, c.count(a))
+		tuple += c.element(a)
+	}
+	if e.ExpandFinal {
+		return math.Inf(1) // how many lists there are is not known
+	}
+	return count * tuple
 }
 
 func (c coster) loop(e *hclsyntax.ForExpr) float64 {
-	n := c.of(e.CollExpr)
+	inner := c.within(e)
+	return c.of(e.CollExpr) + c.count(e.CollExpr)*(1+inner.of(e.KeyExpr)+inner.of(e.ValExpr)+inner.of(e.CondExpr))
+}
+
+// within is the coster of what a for-expression repeats.
+func (c coster) within(e *hclsyntax.ForExpr) coster {
 	inner := coster{l: c.l, loops: maps.Clone(c.loops)}
-	inner.loops[e.KeyVar], inner.loops[e.ValVar] = n, n
-	return n + n*(1+inner.of(e.KeyExpr)+inner.of(e.ValExpr)+inner.of(e.CondExpr))
-}
-
-// sizeOf is the size of a value that is there already.
-func sizeOf(v cty.Value) float64 {
-	if v == cty.NilVal {
-		return 1
-	}
-	v, _ = v.Unmark()
-	ty := v.Type()
-	switch {
-	case v.IsNull() || !v.IsKnown():
-		return 1
-	case ty == cty.String:
-		return 1 + float64(len(v.AsString()))
-	case ty == cty.Number:
-		if x, _ := v.AsBigFloat().Float64(); math.Abs(x) < 1e15 && (x == 0 || math.Abs(x) > 1e-6) {
-			return costNumber
-		}
-		return costArithmetic
-	case ty.IsObjectType() || ty.IsMapType():
-		sum := 1.0
-		for it := v.ElementIterator(); it.Next(); {
-			k, e := it.Element()
-			sum += sizeOf(k) + sizeOf(e)
-		}
-		return sum
-	case ty.IsTupleType() || ty.IsListType() || ty.IsSetType():
-		sum := 1.0
-		for it := v.ElementIterator(); it.Next(); {
-			_, e := it.Element()
-			sum += sizeOf(e)
-		}
-		return sum
-	default:
-		return 1
-	}
-}
-
-// finite says that every number in a value is one that a float64 holds; the
-// library's go on to exponents whose digits fill the memory.
-func finite(v cty.Value) bool {
-	good := true
-	bare, _ := v.UnmarkDeep()
-	err := cty.Walk(bare, func(_ cty.Path, v cty.Value) (bool, error) {
-		if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() {
-			x, _ := v.AsBigFloat().Float64()
-			good = good && !math.IsInf(x, 0) && (x != 0 || v.AsBigFloat().Sign() == 0)
-		}
-		return true, nil
-	})
-	return good && err == nil
+	of := loop{c.element(e.CollExpr), c.wild(e.CollExpr)}
+	inner.loops[e.KeyVar], inner.loops[e.ValVar] = of, of
+	return inner
 }

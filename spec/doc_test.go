@@ -1,24 +1,18 @@
 package spec
 
 import (
-	"go/parser"
-	"go/token"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// docExamples gives the indented examples of the package's documentation, in order, by
+// docExamples gives the indented examples of the reference, in order, by
 // the kind of their first block.
 func docExamples(t *testing.T) map[string][]string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string][]string{}
 	var at string
-	for line := range strings.SplitSeq(file.Doc.Text(), "\n") {
+	for line := range strings.SplitSeq(Reference, "\n") {
 		code, ok := strings.CutPrefix(line, "\t")
 		if m := regexp.MustCompile(`^(\w+) ("\w+" )?\{`).FindStringSubmatch(code); ok && m != nil {
 			at = m[1]
@@ -37,6 +31,36 @@ func docExamples(t *testing.T) map[string][]string {
 		}
 	}
 	return out
+}
+
+// Every block that a file may have has an example, and a section of its own.
+func TestReferenceHasEveryBlock(t *testing.T) {
+	for _, kind := range fileSchema().blocks {
+		if text, ok := Section(kind); !ok || !strings.Contains(text, "\t"+kind) {
+			t.Errorf("the reference has no section %s", kind)
+		}
+	}
+	for name := range newLoader("", Options{}).functions() {
+		if text, _ := Section("functions"); !regexp.MustCompile(`\b` + name + `\(`).MatchString(text) {
+			t.Errorf("the reference does not have the function %s", name)
+		}
+	}
+	if _, ok := Section("nothing"); ok || len(Sections()) < 10 {
+		t.Error(Sections())
+	}
+	for i, line := range strings.Split(Reference, "\n") {
+		if n := len([]rune(strings.ReplaceAll(line, "\t", "    "))); n > 100 {
+			t.Errorf("language.md:%d has %d columns", i+1, n)
+		}
+	}
+}
+
+// The example of a matrix loads, with a block that reads it.
+func TestDocumentedMatrix(t *testing.T) {
+	source := docExamples(t)["matrix"][0] + strings.Replace(small("ladder \"batch\" {\n rungs = [1]\n}\n"), `"m"`, "\"m\"\n  body = { dtype = matrix.dtype }", 1)
+	if p := mustLoad(t, source, Options{}).Plan; len(p.Cells) != 4 || p.Cells[1].Name != "max_num_seqs=4,dtype=float" {
+		t.Errorf("%+v", p.Cells)
+	}
 }
 
 // drop leaves out the lines that set an attribute.

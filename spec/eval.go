@@ -35,12 +35,11 @@ func (l *loader) evaluate(expr hclsyntax.Expression) (cty.Value, bool) {
 	if !ok || !l.knownFunctions(expr) {
 		return cty.NilVal, false
 	}
-	if l.cost(expr) > maxCost {
-		l.errorAt(expr.Range(), sumTooCostly, "What this expression makes could grow past all bounds; an experiment needs no such values.")
+	if !l.affordable(expr) {
 		return cty.NilVal, false
 	}
 	ctx := l.ctx.NewChild()
-	ctx.Variables = map[string]cty.Value{"var": refs.object("var", l.vars), "local": refs.object("local", l.locs)}
+	ctx.Variables = map[string]cty.Value{"var": refs.object("var", l.vars), "local": refs.object("local", l.locs), "matrix": refs.object("matrix", l.mat)}
 	v, diags := expr.Value(ctx)
 	if diags.HasErrors() {
 		l.fromHCL(diags, l.marked || l.touchesSecret(expr, refs))
@@ -78,6 +77,13 @@ func (l *loader) references(expr hclsyntax.Expression) (refs, bool) {
 			set = l.vars
 		case "local":
 			set, unknown = l.locs, sumUnknownLocal
+		case "matrix":
+			if !l.inCell {
+				l.matrixNotHere(t)
+				good = false
+				continue
+			}
+			set, unknown = l.mat, sumUnknownMatrix
 		default:
 			l.strayName(t)
 			good = false
@@ -92,7 +98,7 @@ func (l *loader) references(expr hclsyntax.Expression) (refs, bool) {
 		if !ok {
 			good = false
 			if _, declared := set.declared[name]; !declared {
-				l.errorAt(t.SourceRange(), unknown, "The file declares no %s %q.%s", kindOf(root), clip(name),
+				l.errorAt(t.SourceRange(), unknown, "%s %q.%s", l.hasNo(root), clip(name),
 					didYouMean(name, sortedKeys(set.declared)))
 			}
 			continue
@@ -103,11 +109,18 @@ func (l *loader) references(expr hclsyntax.Expression) (refs, bool) {
 	return used, good
 }
 
-func kindOf(root string) string {
-	if root == "var" {
-		return "variable"
+// hasNo begins the sentence that ends with a name that is not there.
+func (l *loader) hasNo(root string) string {
+	switch {
+	case root == "var":
+		return "The file declares no variable"
+	case root == "local":
+		return "The file declares no local"
+	case len(l.mat.declared) > 0:
+		return "The block matrix has no attribute"
+	default:
+		return "The file has no block matrix, and so no"
 	}
-	return "local"
 }
 
 // attrStep gives the name after the root.
@@ -132,7 +145,7 @@ func (l *loader) strayName(t hcl.Traversal) {
 		l.errorAt(t.SourceRange(), sumRefNotHere, "%s.name may stand only by itself, in the attribute prompt of a ladder or of the baseline.", root)
 		return
 	}
-	hint := didYouMean(root, []string{"var", "local"})
+	hint := didYouMean(root, []string{"var", "local", "matrix"})
 	if _, ok := l.vars.declared[root]; ok {
 		hint = fmt.Sprintf(" Did you mean %q?", "var."+root)
 	} else if _, ok := l.locs.declared[root]; ok {

@@ -18,13 +18,10 @@ func (e experiment) expand() plan.Plan {
 		Rollback:    e.rollback,
 		Configs:     e.configs,
 	}
-	b := e.baseline.Baseline
-	cell := plan.Cell{Baseline: &b, Body: e.target.body, Server: e.server, Retests: e.retests, Confirm: e.confirm}
-	for _, d := range e.ladders {
-		cell.Ladders = append(cell.Ladders, d.Ladder)
+	for i, c := range e.cells {
+		p.Cells = append(p.Cells, c.plan(i))
 	}
-	p.Cells = []plan.Cell{cell}
-	p.SpecHash = specHash(p, e.target.secretBody)
+	p.SpecHash = specHash(p, e.cells[0].target.secretBody)
 	p.WorkloadHash = workloadHashes(p)
 	p.GPU = e.gpu
 	return p

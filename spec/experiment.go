@@ -19,17 +19,12 @@ type experiment struct {
 	simulator   *plan.Simulator
 	gpu         plan.GPU
 	gpuHashed   plan.GPU // as the file has it, whatever --simulate makes of it
-	prompts     []prompt
-	ladders     []ladder
-	baseline    baseline
 	analysis    plan.Analysis
-	server      *plan.Server
 	metrics     *plan.Metrics
 	slo         *plan.SLO
 	rollback    *plan.Rollback
 	configs     []string
-	retests     []plan.Retest
-	confirm     *plan.Check
+	cells       []cell
 }
 
 // maxSeed is the largest whole number that every reader of JSON keeps exactly.
@@ -39,11 +34,8 @@ const maxSeed = 1 << 53
 func fileSchema() schema {
 	return schema{
 		kind: "An experiment file",
-		blocks: []string{"experiment", "variable", "locals", "target", "simulator", "server", "gpu", "metrics", "prompt", "baseline",
+		blocks: []string{"experiment", "variable", "locals", "matrix", "target", "simulator", "server", "gpu", "metrics", "prompt", "baseline",
 			"ladder", "retest", "confirm", "slo", "analysis", "config", "rollback"},
-		notYet: map[string]string{
-			"matrix": "Write one file for each combination, or a variable and --var.",
-		},
 	}
 }
 
@@ -55,19 +47,12 @@ func (l *loader) experiment() experiment {
 	e.simulator = l.simulator(top["simulator"])
 	e.target = l.target(top["target"], e.simulator != nil || l.opts.Simulate)
 	e.gpu, e.gpuHashed = l.gpu(top["gpu"], l.simulated(e))
-	e.prompts = l.prompts(e.target.api)
-	e.ladders = l.ladders(e.prompts, e.target.api)
-	e.baseline = l.baseline(top["baseline"], e)
 	e.analysis = l.analysis(top["analysis"])
-	e.server = l.server(top["server"], &e.target)
 	e.metrics = l.metrics(top["metrics"], e.target.api)
 	e.slo = l.slo(top["slo"], e.target.api)
 	e.rollback = l.rollback(top["rollback"])
 	e.configs = l.configs()
-	e.retests = l.retests(e)
-	e.confirm = l.confirm(top["confirm"], e)
-	l.checkWork(e)
-	l.advise(e, top)
+	e.cells = l.cells(top, e)
 	return e
 }
 
@@ -86,7 +71,7 @@ func (l *loader) top() map[string]*hclsyntax.Block {
 	once := map[string]*hclsyntax.Block{}
 	for _, b := range l.body.Blocks {
 		switch b.Type {
-		case "experiment", "target", "simulator", "server", "gpu", "metrics", "baseline", "confirm", "slo", "analysis", "rollback":
+		case "experiment", "matrix", "target", "simulator", "server", "gpu", "metrics", "baseline", "confirm", "slo", "analysis", "rollback":
 			if first := once[b.Type]; first != nil {
 				l.duplicate(b, first)
 				continue

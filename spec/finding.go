@@ -3,6 +3,7 @@ package spec
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ type finding struct {
 	detail   string
 	rng      *hcl.Range // nil where it is about no place in the file
 	inFile   bool
+	vars     *varFile // the file of variables that it is about; nil: the experiment's
 }
 
 // maxFindings bounds what one load says: a hostile file could make a million.
@@ -70,7 +72,7 @@ const notShown = "The expression uses a sensitive value, so what was found is no
 // quote their arguments.
 func (l *loader) fromHCL(diags hcl.Diagnostics, sensitive bool) {
 	for _, d := range diags {
-		f := finding{severity: Error, summary: strings.TrimSuffix(d.Summary, "."), detail: d.Detail, rng: d.Subject, inFile: true}
+		f := finding{severity: Error, summary: strings.TrimSuffix(d.Summary, "."), detail: d.Detail, rng: placeOf(d), inFile: true}
 		if d.Severity == hcl.DiagWarning {
 			f.severity = Warning
 		}
@@ -84,6 +86,17 @@ func (l *loader) fromHCL(diags hcl.Diagnostics, sensitive bool) {
 	}
 }
 
+// placeOf is where a diagnostic of the library is. In a file with errors of syntax it
+// may have no place: nil then.
+func placeOf(d *hcl.Diagnostic) *hcl.Range {
+	for _, rng := range []*hcl.Range{d.Subject, d.Context} {
+		if rng != nil && rng.Start.Line > 0 {
+			return rng
+		}
+	}
+	return nil
+}
+
 func (l *loader) failed() bool {
 	return slices.ContainsFunc(l.findings, func(f finding) bool { return f.severity == Error })
 }
@@ -91,21 +104,37 @@ func (l *loader) failed() bool {
 // finish puts the findings in order and gives them their excerpts.
 func (l *loader) finish() Diagnostics {
 	slices.SortStableFunc(l.findings, func(a, b finding) int {
-		return cmp.Or(cmp.Compare(start(a), start(b)), cmp.Compare(a.summary, b.summary), cmp.Compare(a.detail, b.detail))
+		return cmp.Or(cmp.Compare(a.fileOrder(), b.fileOrder()), cmp.Compare(start(a), start(b)), cmp.Compare(a.summary, b.summary), cmp.Compare(a.detail, b.detail))
 	})
 	l.findings = slices.CompactFunc(l.findings, func(a, b finding) bool {
-		return a.summary == b.summary && a.detail == b.detail && start(a) == start(b)
+		return a.summary == b.summary && a.detail == b.detail && start(a) == start(b) && a.vars == b.vars
 	})
 	if n := len(l.findings) - maxFindings; n > 0 {
 		l.findings = append(l.findings[:maxFindings], finding{severity: Error, summary: string(sumTooManyErrors), inFile: true,
 			detail: fmt.Sprintf("%d more are not shown.", n)})
 	}
 	out := make(Diagnostics, 0, len(l.findings))
-	ex := newExcerpts(l.src, l.hidden, l.secrets)
+	ex := map[*varFile]*excerpts{nil: newExcerpts(l.src, l.hidden, l.secrets)}
+	for _, v := range l.varFiles {
+		ex[v] = newExcerpts(v.src, v.hidden, l.secrets)
+	}
 	for _, f := range l.findings {
-		out = append(out, l.diagnostic(f, ex))
+		out = append(out, l.diagnostic(f, ex[f.vars]))
 	}
 	return out
+}
+
+// fileOrder puts the experiment's file first, then those of variables in their
+// order, and last what is about no place.
+func (f finding) fileOrder() int {
+	switch {
+	case f.vars != nil:
+		return 1 + f.vars.order
+	case f.rng != nil:
+		return 0
+	default:
+		return math.MaxInt
+	}
 }
 
 // start orders findings: by their place in the file, those without one last.
@@ -118,14 +147,19 @@ func start(f finding) int {
 
 func (l *loader) diagnostic(f finding, ex *excerpts) Diagnostic {
 	d := Diagnostic{Severity: f.severity, Summary: ex.scrub(f.summary), Detail: ex.scrub(printable(f.detail))}
-	if f.inFile {
+	switch {
+	case f.vars != nil:
+		d.File = f.vars.path
+	case f.inFile:
 		d.File = l.path
 	}
 	if f.rng != nil {
 		d.Start = &Position{f.rng.Start.Line, f.rng.Start.Column}
 		d.End = &Position{f.rng.End.Line, f.rng.End.Column}
 		d.Excerpt = ex.lines(*f.rng)
-		d.Block = ex.scrub(printable(l.blockAt(f.rng.Start.Byte)))
+		if f.vars == nil {
+			d.Block = ex.scrub(printable(l.blockAt(f.rng.Start.Byte)))
+		}
 	}
 	return d
 }

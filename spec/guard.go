@@ -26,15 +26,20 @@ const (
 // lines ended by LF alone, so that an editor's choice of either changes neither a
 // heredoc nor a hash.
 func (l *loader) source(b []byte) {
+	l.src = normal(b)
+}
+
+// normal is a source without a byte order mark and with lines ended by LF alone.
+func normal(b []byte) []byte {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
-	l.src = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+	return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
 }
 
 // guard says whether it is safe to parse the file.
 func (l *loader) guard() bool {
 	if at := notText(l.src); at >= 0 {
 		l.hideDefaults()
-		l.errorAt(l.rangeOf(at), sumNotText, "An experiment file is text in UTF-8, without control characters other than tabs and line ends.")
+		l.errorAt(rangeOf(l.src, l.path, at), sumNotText, "An experiment file is text in UTF-8, without control characters other than tabs and line ends.")
 		return false
 	}
 	tokens, _ := hclsyntax.LexConfig(l.src, l.path, hcl.InitialPos) // the parser reports what is invalid
@@ -67,11 +72,11 @@ func notText(src []byte) int {
 }
 
 // rangeOf gives the place of one byte, before there are tokens to tell it.
-func (l *loader) rangeOf(at int) hcl.Range {
-	line := bytes.Count(l.src[:at], []byte("\n"))
-	column := utf8.RuneCount(l.src[bytes.LastIndexByte(l.src[:at], '\n')+1 : at])
+func rangeOf(src []byte, path string, at int) hcl.Range {
+	line := bytes.Count(src[:at], []byte("\n"))
+	column := utf8.RuneCount(src[bytes.LastIndexByte(src[:at], '\n')+1 : at])
 	pos := hcl.Pos{Line: line + 1, Column: column + 1, Byte: at}
-	return hcl.Range{Filename: l.path, Start: pos, End: hcl.Pos{Line: pos.Line, Column: pos.Column + 1, Byte: at + 1}}
+	return hcl.Range{Filename: path, Start: pos, End: hcl.Pos{Line: pos.Line, Column: pos.Column + 1, Byte: at + 1}}
 }
 
 // tooMuch walks the tokens once and gives the first bound that they break.

@@ -21,8 +21,9 @@ type canonical struct {
 	SensitiveBody []string  `json:"sensitive_body,omitempty"` // names alone
 }
 
-// hashFormat is raised when the same experiment would hash otherwise.
-const hashFormat = 1
+// HashFormat is the version of the hashes. It is raised when the same experiment would
+// hash otherwise.
+const HashFormat = 1
 
 func (c canonical) sum() string {
 	sum := sha256.Sum256(mustJSON(c))
@@ -35,7 +36,7 @@ func (c canonical) sum() string {
 // are in). A source of GPU samples that the file does not declare is blank, so that
 // --simulate changes nothing.
 func specHash(p plan.Plan, sensitiveBody []string) string {
-	return canonical{Kind: "spec", Format: hashFormat, Plan: bare(p), SensitiveBody: sensitiveBody}.sum()
+	return canonical{Kind: "spec", Format: HashFormat, Plan: bare(p), SensitiveBody: sensitiveBody}.sum()
 }
 
 // workloadHashes gives each cell its own hash, and returns that of the whole: the
@@ -65,7 +66,7 @@ func workloadHash(p plan.Plan, c plan.Cell) string {
 	p = bare(p)
 	p.Experiment, p.Target, p.Simulator, p.GPU, p.Metrics = "", plan.Target{}, nil, plan.GPU{}, nil
 	p.Rollback, p.Configs = nil, nil
-	return canonical{Kind: "workload", Format: hashFormat, Plan: p}.sum()
+	return canonical{Kind: "workload", Format: HashFormat, Plan: p}.sum()
 }
 
 // bare is a copy without what no hash is over.

@@ -3,6 +3,7 @@ package spec
 import (
 	"bytes"
 	"regexp"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
@@ -56,11 +57,17 @@ func (l *loader) hideInVariable(block hclsyntax.Tokens) {
 		return
 	}
 	for i := 0; i+2 < len(block); i++ { // a name, =, and a value
-		if isAttr(block[i:]) && !isIdent(block[i], "sensitive") && !isIdent(block[i], "description") {
+		if isAttr(block[i:]) && !slices.Contains(openInVariable(), string(block[i].Bytes)) {
 			end := valueEnd(block, i+2)
 			l.hidden = append(l.hidden, span{block[i+1].Range.End.Byte, block[end].Range.Start.Byte})
 		}
 	}
+}
+
+// openInVariable are the attributes of a sensitive variable that hold no value of
+// it, those of its validation too.
+func openInVariable() []string {
+	return []string{"type", "sensitive", "description", "condition", "error_message"}
 }
 
 // isAttr says that the tokens begin an attribute; one whose name is a slip of

@@ -31,7 +31,7 @@ func serverLimits() []serverLimit {
 }
 
 // adviseLimits compares the ladders with the limits in the server's command.
-func (l *loader) adviseLimits(e experiment, b *hclsyntax.Block) {
+func (l *loader) adviseLimits(e cell, b *hclsyntax.Block) {
 	for _, limit := range serverLimits() {
 		most, err := strconv.Atoi(flagOf(e.server, limit.flag))
 		if err != nil || most < 1 {

@@ -11,7 +11,8 @@ import (
 
 // Options are what a load needs beside the file.
 type Options struct {
-	Vars     map[string]string                 // from --var name=value; they win over RUNG_VAR_name, and that over the default
+	Vars     map[string]string                 // from --var name=value; they win over VarFiles, those over RUNG_VAR_name, and that over the default
+	VarFiles []string                          // from --var-file, of which a later one wins over an earlier
 	Env      func(name string) (string, bool)  // for RUNG_VAR_name and env(); nil: nothing is set
 	ReadFile func(path string) ([]byte, error) // nil: the file system, bounded
 	Simulate bool                              // --simulate: the GPU is the simulated one
@@ -70,17 +71,23 @@ type loader struct {
 
 	vars   names
 	locs   names
-	shown  map[string]string
-	ctx    *hcl.EvalContext
-	texts  texts
-	marked bool // the values of the expression in hand are sensitive by declaration
+	mat    names // of the cell in hand
+	inCell bool  // what is decoded may read the matrix
+
+	varFiles   []*varFile
+	secretVars map[string]bool // of the variables: whose values no excerpt shows
+	shown      map[string]string
+	ctx        *hcl.EvalContext
+	texts      texts
+	spent      float64 // of the cost of all expressions so far
+	marked     bool    // the values of the expression in hand are sensitive by declaration
 }
 
 func newLoader(path string, opts Options) *loader {
 	if opts.Env == nil {
 		opts.Env = func(string) (string, bool) { return "", false }
 	}
-	l := &loader{path: path, opts: opts, vars: newNames(), locs: newNames(), shown: map[string]string{}}
+	l := &loader{path: path, opts: opts, vars: newNames(), locs: newNames(), mat: newNames(), shown: map[string]string{}, secretVars: map[string]bool{}}
 	l.texts = newTexts()
 	l.ctx = &hcl.EvalContext{Functions: l.functions()}
 	return l
@@ -88,13 +95,7 @@ func newLoader(path string, opts Options) *loader {
 
 // read fetches the file itself, bounded where rung does the reading.
 func (l *loader) read() ([]byte, bool) {
-	var b []byte
-	var err error
-	if l.opts.ReadFile != nil {
-		b, err = l.opts.ReadFile(l.path)
-	} else {
-		b, err = readBounded(os.Open, l.path, maxFile)
-	}
+	b, err := l.readFile(l.path)
 	if err != nil {
 		l.fileError(sumUnreadable, "%v", err)
 		return nil, false
@@ -104,4 +105,12 @@ func (l *loader) read() ([]byte, bool) {
 		return nil, false
 	}
 	return b, true
+}
+
+// readFile reads a file that was named on the command line.
+func (l *loader) readFile(path string) ([]byte, error) {
+	if l.opts.ReadFile != nil {
+		return l.opts.ReadFile(path)
+	}
+	return readBounded(os.Open, path, maxFile)
 }

@@ -75,7 +75,7 @@ func (l *loader) prompts(api plan.API) []prompt {
 			continue
 		}
 		first[f.label()] = b
-		p.sound = len(l.findings) == before
+		p.sound = len(l.findings) == before && (p.tokens > 0 || !f.given("tokens"))
 		out = append(out, p)
 	}
 	if len(l.blocksOf("prompt")) == 0 {

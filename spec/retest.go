@@ -20,7 +20,7 @@ func confirmSchema() schema {
 }
 
 // retests decodes all retest blocks, in order.
-func (l *loader) retests(e experiment) []plan.Retest {
+func (l *loader) retests(e cell) []plan.Retest {
 	var out []plan.Retest
 	for _, b := range l.blocksOf("retest") {
 		if len(out) == maxRetests {
@@ -69,7 +69,7 @@ func (f *fields) measured(p prompt, api plan.API) bool {
 }
 
 // confirm decodes the check of all limits at once; nil without the block.
-func (l *loader) confirm(b *hclsyntax.Block, e experiment) *plan.Check {
+func (l *loader) confirm(b *hclsyntax.Block, e cell) *plan.Check {
 	if b == nil {
 		return nil
 	}

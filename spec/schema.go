@@ -17,9 +17,8 @@ type schema struct {
 	labels   int
 	attrs    []string
 	required []string
-	blocks   []string          // nested, each at most once
-	many     []string          // of these, those that may stand there several times
-	notYet   map[string]string // attributes and blocks of later versions, with what to do instead
+	blocks   []string // nested, each at most once
+	many     []string // of these, those that may stand there several times
 }
 
 // fields is a block whose attributes and nested blocks were checked against its
@@ -84,11 +83,7 @@ func (l *loader) checkLabels(b *hclsyntax.Block, s schema) {
 }
 
 func (l *loader) strayAttr(a *hclsyntax.Attribute, s schema) {
-	if instead, ok := s.notYet[a.Name]; ok {
-		l.errorAt(a.NameRange, sumAttrNotYet, "%s in %s is for a later version. %s", a.Name, s.kind, instead)
-		return
-	}
-	hint := didYouMean(a.Name, append(sortedKeys(s.notYet), s.attrs...))
+	hint := didYouMean(a.Name, s.attrs)
 	if hint == "" && slices.Contains(s.blocks, a.Name) {
 		hint = fmt.Sprintf(" It is a block: %s { }.", a.Name)
 	}
@@ -99,11 +94,7 @@ func (l *loader) strayAttr(a *hclsyntax.Attribute, s schema) {
 }
 
 func (l *loader) strayBlock(b *hclsyntax.Block, s schema) {
-	if instead, ok := s.notYet[b.Type]; ok {
-		l.errorAt(b.DefRange(), sumBlockNotYet, "The block %s is for a later version. %s", b.Type, instead)
-		return
-	}
-	hint := didYouMean(b.Type, append(sortedKeys(s.notYet), s.blocks...))
+	hint := didYouMean(b.Type, s.blocks)
 	if hint == "" && slices.Contains(s.attrs, b.Type) {
 		hint = fmt.Sprintf(" It is an attribute: %s = ...", b.Type)
 	}

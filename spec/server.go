@@ -87,6 +87,9 @@ func (l *loader) serverEnv(f *fields, s *plan.Server, t *target) {
 			l.errorAt(f.rng("env"), sumBadEnv, "The variable %q: %s", clip(name), why)
 			continue
 		}
+		if secret && f.refuseSecretByCell("env", name) {
+			continue
+		}
 		h := plan.Header{Name: name, Sensitive: secret}
 		switch {
 		case !bare.IsKnown(): // it has no value yet, or could not be parsed

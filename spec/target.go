@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -22,8 +21,9 @@ type target struct {
 	api        plan.API // "" where it is wrong
 	hasURL     bool
 	secrets    plan.Secrets
-	body       json.RawMessage
-	secretBody []string // keys of body with sensitive values, in order
+	f          *fields         // whose body is decoded for each cell
+	body       json.RawMessage // of the cell in hand
+	secretBody []string        // keys of body with sensitive values, in order
 }
 
 func targetSchema() schema {
@@ -54,7 +54,7 @@ func (l *loader) target(b *hclsyntax.Block, simulator bool) target {
 	l.exec(f, &t)
 	t.Proxy = l.proxy(f)
 	l.headers(f, &t)
-	l.targetBody(f, &t)
+	t.f = f
 	d := f.sub(timeoutSchema())
 	t.Timeout.Connect = plan.Duration(d.duration("connect", 5*time.Second, time.Millisecond, time.Hour))
 	t.Timeout.Request = plan.Duration(d.duration("request", 120*time.Second, time.Millisecond, 24*time.Hour))
@@ -263,7 +263,7 @@ func ownKeys() []string {
 		"stream", "stream_options", "temperature"}
 }
 
-// targetBody decodes target.body: an object, kept as JSON with its keys in order.
+// targetBody decodes target.body, for one cell: an object, kept as JSON with its keys in order.
 func (l *loader) targetBody(f *fields, t *target) {
 	if !f.given("body") {
 		return
@@ -274,20 +274,24 @@ func (l *loader) targetBody(f *fields, t *target) {
 	}
 	open := map[string]json.RawMessage{}
 	for _, key := range sortedKeys(values) {
-		l.bodyValue(f.rng("body"), t, open, key, values[key])
+		l.bodyValue(f, t, open, key, values[key])
 	}
 	if len(open) > 0 {
 		t.body = mustJSON(open)
 	}
 }
 
-func (l *loader) bodyValue(rng hcl.Range, t *target, open map[string]json.RawMessage, key string, v cty.Value) {
+func (l *loader) bodyValue(f *fields, t *target, open map[string]json.RawMessage, key string, v cty.Value) {
+	rng := f.rng("body")
 	if slices.Contains(ownKeys(), key) {
 		l.errorAt(rng, sumBadBody, "rung sets %q itself, from target, prompt and ladder.", key)
 		return
 	}
 	bare, marks := v.UnmarkDeep()
 	secret := len(marks) > 0
+	if secret && f.refuseSecretByCell("body", key) {
+		return
+	}
 	if secret {
 		t.secretBody = append(t.secretBody, key)
 	}

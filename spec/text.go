@@ -22,17 +22,30 @@ const (
 type texts struct {
 	byHash map[string][]byte
 	byPath map[string]string // the hash, or "" where it was reported
+	failed map[string]failure
 	total  int
 }
 
-func newTexts() texts { return texts{byHash: map[string][]byte{}, byPath: map[string]string{}} }
+// failure is why a file can't be used, and where that was said.
+type failure struct {
+	at  int
+	why string
+}
+
+func newTexts() texts {
+	return texts{byHash: map[string][]byte{}, byPath: map[string]string{}, failed: map[string]failure{}}
+}
 
 // textFile reads a file beside the spec and gives the SHA-256 of its bytes. It is
 // kept as it is, byte by byte: a text that differs in its Unicode normal form
 // alone has other tokens.
 func (l *loader) textFile(f *fields, name string) string {
 	if hash, ok := l.texts.byPath[name]; ok {
-		if hash == "" {
+		switch was := l.texts.failed[name]; {
+		case hash != "":
+		case was.at == f.rng("text_file").Start.Byte: // the same block, in another cell
+			l.errorAt(f.rng("text_file"), sumBadText, "%s: %s", clip(name), was.why)
+		default:
 			l.errorAt(f.rng("text_file"), sumBadText, "%s can't be used, as said above.", clip(name))
 		}
 		return hash
@@ -49,6 +62,7 @@ func (l *loader) textFile(f *fields, name string) string {
 	}
 	l.texts.byPath[name] = ""
 	if why != "" {
+		l.texts.failed[name] = failure{f.rng("text_file").Start.Byte, why}
 		l.errorAt(f.rng("text_file"), sumBadText, "%s: %s", clip(name), why)
 		return ""
 	}

@@ -15,17 +15,31 @@ const maxNames = 1_000
 
 func variableSchema() schema {
 	return schema{
-		kind: "variable", labels: 1, attrs: []string{"default", "sensitive", "description"},
-		notYet: map[string]string{
-			"type":       "The type is that of the default, and string without one.",
-			"validation": "The attributes in which the variable is used check their own values.",
-		},
+		kind: "variable", labels: 1, attrs: []string{"type", "default", "sensitive", "description"},
+		blocks: []string{"validation"},
 	}
 }
 
+// variable is one variable block, while its value is being found.
+type variable struct {
+	name   string
+	f      *fields
+	ty     cty.Type  // NilType where the block has none
+	def    cty.Value // NilVal where the block has none
+	secret bool      // the block says so
+}
+
+// hidden says that a value from outside is sensitive: the block says so, or the
+// default holds what env() gave.
+func (v variable) hidden() bool {
+	return v.secret || v.def != cty.NilVal && v.def.ContainsMarked()
+}
+
 // variables decodes all variable blocks and gives each its value: from Options.Vars,
-// else from RUNG_VAR_name, else the default.
+// else from the last of Options.VarFiles that has it, else from RUNG_VAR_name, else
+// the default.
 func (l *loader) variables() {
+	l.readVarFiles()
 	blocks := map[string]*hclsyntax.Block{}
 	for _, b := range l.blocksOf("variable") {
 		f := l.open(b, variableSchema())
@@ -49,45 +63,69 @@ func (l *loader) variables() {
 				didYouMean(name, sortedKeys(l.vars.declared)))
 		}
 	}
+	l.finishVarFiles()
 }
 
 // variable gives one variable its value.
 func (l *loader) variable(name string, f *fields) {
-	secret := f.truth("sensitive", f.given("sensitive")) || f.meantSensitive()
+	v := variable{name: name, f: f, secret: f.truth("sensitive", f.given("sensitive")) || f.meantSensitive()}
 	_ = f.text("description", "")
-	l.marked = secret
-	def, ok := l.defaultOf(f)
+	ty, typed := l.typeOf(f)
+	v.ty = ty
+	l.marked = v.secret
+	def, ok := l.defaultOf(v)
 	l.marked = false
-	if !ok {
+	v.def = def
+	l.secretVars[name] = v.hidden()
+	if !ok || !typed {
+		l.secretVars[name] = true // it may be
 		return
 	}
-	if secret && def != cty.NilVal && holdsText(def) {
+	if v.secret && def != cty.NilVal && holdsText(def) {
 		l.inFile = true
 		l.warnAt(f.attrs["default"].Expr.Range(), sumSecretInFile, "Whoever has the file has the value. A run's copy of the file has it masked; better is an empty default, and RUNG_VAR_%s.", name)
 	}
-	given, from, isSet := l.fromOutside(name)
-	v := def
+	value, from, ok := l.valueOf(v)
+	if !ok {
+		return
+	}
+	if v.secret || from != "" && v.hidden() {
+		l.keepSecret(value)
+		value = value.Mark(sensitive)
+	}
+	l.vars.values[name] = value
+	l.shown[name] = showVariable(value)
+	l.validate(v, value, from)
+}
+
+// valueOf finds the value of a variable and where it comes from: "" for the
+// default. An unset sensitive one is unknown, which is good enough for a check.
+func (l *loader) valueOf(v variable) (value cty.Value, from string, ok bool) {
+	if given, isSet := l.opts.Vars[v.name]; isSet {
+		from = "--var " + v.name
+		value, ok = l.parseOutside(v, given, from)
+		return value, from, ok
+	}
+	if file, attr := l.inVarFiles(v.name); file != nil {
+		value, ok = l.valueInFile(v, file, attr)
+		return value, file.path, ok
+	}
+	if given, isSet := l.opts.Env("RUNG_VAR_" + v.name); isSet {
+		from = "RUNG_VAR_" + v.name
+		value, ok = l.parseOutside(v, given, from)
+		return value, from, ok
+	}
 	switch {
-	case isSet:
-		v, ok = l.parseOutside(given, from, def, secret)
-		if !ok {
-			return
-		}
-	case def == cty.NilVal && !secret:
-		l.errorAt(f.head(), sumMissingValue, "The variable has no default. Give it a value by --var %s=... or by RUNG_VAR_%s.", name, name)
-		return
-	case def == cty.NilVal && l.opts.ForRun:
-		l.errorAt(f.head(), sumMissingValue, "A run needs the value of this sensitive variable. Give it by RUNG_VAR_%s, or by --var.", name)
-		return
-	case def == cty.NilVal:
-		v = cty.UnknownVal(cty.String)
+	case v.def != cty.NilVal:
+		return v.def, "", true
+	case !v.secret:
+		l.errorAt(v.f.head(), sumMissingValue, "The variable has no default. Give it a value by --var %s=..., by --var-file or by RUNG_VAR_%s.", v.name, v.name)
+	case l.opts.ForRun:
+		l.errorAt(v.f.head(), sumMissingValue, "A run needs the value of this sensitive variable. Give it by RUNG_VAR_%s, by --var-file or by --var.", v.name)
+	default:
+		return cty.UnknownVal(v.wanted()), "", true
 	}
-	if secret {
-		l.keepSecret(v)
-		v = v.Mark(sensitive)
-	}
-	l.vars.values[name] = v
-	l.shown[name] = showVariable(v)
+	return cty.NilVal, "", false
 }
 
 // meantSensitive says that the block has an attribute whose name is a slip of
@@ -99,78 +137,53 @@ func (f *fields) meantSensitive() bool {
 func isSensitiveWord(s string) bool { return nearest(s, []string{"sensitive"}) != "" }
 
 // defaultOf is the default, or NilVal where there is none; false where it is wrong.
-func (l *loader) defaultOf(f *fields) (cty.Value, bool) {
-	attr := f.attrs["default"]
+func (l *loader) defaultOf(v variable) (cty.Value, bool) {
+	attr := v.f.attrs["default"]
 	if attr == nil {
 		return cty.NilVal, true
 	}
+	rng := attr.Expr.Range()
 	if len(attr.Expr.Variables()) > 0 {
-		l.errorAt(attr.Expr.Range(), sumRefNotHere, "A default is a value by itself, or env(). A text stands in quotes; what is made from variables stands in locals.")
+		l.errorAt(rng, sumRefNotHere, "A default is a value by itself, or env(). A text stands in quotes; what is made from variables stands in locals.")
 		return cty.NilVal, false
 	}
-	v, ok := l.evaluate(attr.Expr)
+	def, ok := l.evaluate(attr.Expr)
 	if !ok {
 		return cty.NilVal, false
 	}
-	bare, _ := v.Unmark()
+	bare, _ := def.Unmark()
 	if bare.IsNull() {
-		l.errorAt(attr.Expr.Range(), sumWrongType, "The default is null. Leave it out where there is none.")
+		l.errorAt(rng, sumWrongType, "The default is null. Leave it out where there is none.")
 		return cty.NilVal, false
 	}
-	return v, true
-}
-
-// fromOutside is the value that a flag or the environment gives, and which did.
-func (l *loader) fromOutside(name string) (value, from string, ok bool) {
-	if v, ok := l.opts.Vars[name]; ok {
-		return v, "--var " + name, true
+	if v.ty == cty.NilType {
+		return def, true
 	}
-	v, ok := l.opts.Env("RUNG_VAR_" + name)
-	return v, "RUNG_VAR_" + name, ok
+	fitted, ok := fit(def, v.ty)
+	if !ok {
+		l.errorAt(rng, sumWrongType, "The default must be of the variable's type, %s.", typeName(v.ty))
+	}
+	return fitted, ok
 }
 
-// parseOutside reads a value from outside as the type of the default: a string as
-// it stands, everything else as a literal of the language.
-func (l *loader) parseOutside(given, from string, def cty.Value, secret bool) (cty.Value, bool) {
-	if secret || def != cty.NilVal && def.ContainsMarked() {
+// parseOutside reads a text from outside as a value of the variable: a string as it
+// stands, everything else as a literal of the language.
+func (l *loader) parseOutside(v variable, given, from string) (cty.Value, bool) {
+	if v.hidden() {
 		l.secrets = append(l.secrets, given)
 	}
-	if def == cty.NilVal || def.Type() == cty.String {
-		return cty.StringVal(given).WithSameMarks(marksOf(def)), true
+	if v.wanted() == cty.String {
+		return cty.StringVal(given), true
 	}
-	v, ok := literal(given)
-	if !ok || !sameKind(v, def) {
-		l.outsideError(sumBadVarValue, "%s must be written like the variable's default, which is %s.", from, kindOfType(def.Type()))
+	value, ok := literal(given)
+	if ok {
+		value, ok = v.take(value)
+	}
+	if !ok {
+		l.outsideError(sumBadVarValue, "%s must be %s.", from, v.wantedInWords())
 		return cty.NilVal, false
 	}
-	return v.WithSameMarks(marksOf(def)), true
-}
-
-// sameKind says that two values are of one type, as far as a file can tell: lists
-// of any length and objects of any names are alike.
-func sameKind(a, b cty.Value) bool {
-	bare, _ := b.Unmark()
-	return a.Type().Equals(b.Type()) || isList(a) && isList(bare) || a.Type().IsObjectType() && b.Type().IsObjectType()
-}
-
-func marksOf(v cty.Value) cty.Value {
-	if v == cty.NilVal {
-		return cty.True
-	}
-	return v
-}
-
-func kindOfType(ty cty.Type) string {
-	switch {
-	case ty == cty.Number:
-		return "a number"
-	case ty == cty.Bool:
-		return "a bool, true or false"
-	case ty.IsTupleType() || ty.IsListType():
-		return "a list, as [1, 2, 4]"
-	default:
-		return "an object, as { name = \"value\" }"
-	}
+	return value, true
 }
 
 // literal evaluates a text that may use neither names nor functions.
@@ -186,6 +199,11 @@ func literal(s string) (cty.Value, bool) {
 	if diags.HasErrors() || len(expr.Variables()) > 0 || (&loader{}).cost(expr) > maxCost {
 		return cty.NilVal, false
 	}
+	return literalValue(expr)
+}
+
+// literalValue is the value of an expression that uses neither names nor functions.
+func literalValue(expr hcl.Expression) (cty.Value, bool) {
 	v, diags := expr.Value(nil)
 	return v, !diags.HasErrors() && v.IsWhollyKnown() && !v.IsNull() && finite(v)
 }

@@ -15,6 +15,7 @@ import (
 
 // app is the program apart from the process that it runs in.
 type app struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            func(string) (string, bool)
 	now            func() time.Time
@@ -92,6 +93,8 @@ declares to an inference server, and records every request and every GPU sample
 as Parquet. A separate step, rung report, finds from where more no longer pays,
 where the server fails, and how much memory stays free.
 
+rung help language is the reference of what a spec may say.
+
 Exit status: 0 done, an edge reached included; 1 the run failed; 2 the spec or
 the command line is wrong; 130 interrupted.`,
 		Example: `  rung check experiment.hcl
@@ -102,8 +105,8 @@ the command line is wrong; 130 interrupted.`,
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.sim(), a.schema(), a.version())
+	root.SetHelpCommand(a.help(root))
+	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.sim(), a.fmt(), a.schema(), a.version())
 	return root
 }
 

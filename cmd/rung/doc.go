@@ -1,12 +1,15 @@
 // Rung measures how hard an inference server can be driven.
 //
 //	rung check SPEC...    read specs and show everything that is wrong with them
+//	rung fmt [FILE...]    lay specs out in the usual way
 //	rung plan SPEC        show everything that a run of the spec would send
 //	rung run SPEC         run an experiment and record it
 //	rung report RUN...    say what was found: knee, edge, headroom
 //	rung sim [SPEC]       serve the simulated server
 //	rung schema           print the columns of the tables
 //	rung version          print the version
+//	rung help language    the reference of the language, block by block
+//	rung completion SHELL a script that completes commands, flags and specs
 //
 // Results go to stdout, progress and errors to stderr. Exit status: 0 done, an
 // edge reached included; 1 the run failed; 2 the spec or the command line is
@@ -16,5 +19,5 @@
 // round is the unit that is admitted or refused; a pass is one walk along the
 // ladder. The best rung is the last that pays, the knee the one above it; the edge
 // is the first rung that fails, the boundary the one below it. The limit is what
-// gets configured. Package spec's documentation is the language, block by block.
+// gets configured.
 package main

@@ -329,3 +329,53 @@ for r in rows: print(",".join(repr(v) for v in r))`
 	}
 	return command(t, python, "-c", program, string(arg))
 }
+
+// The server counts what the plan says, in English, Chinese and code, whatever the
+// API: in each counted row, and what had to be sent again is listed.
+func TestIntegrationTokens(t *testing.T) {
+	startLlama(t)
+	for _, tt := range []struct {
+		api     string
+		lengths int // of the ladders
+		args    []string
+	}{
+		{"embeddings", 4, []string{"testdata/tokens/embeddings.hcl"}},
+		{"completions", 4, []string{"testdata/tokens/generate.hcl"}},
+		// The template of a chat has 30 tokens of its own.
+		{"chat", 3, []string{"--var", "api=openai-chat", "--var", "lengths=[64, 128, 200]", "testdata/tokens/generate.hcl"}},
+	} {
+		t.Run(tt.api, func(t *testing.T) {
+			m, rows := read(t, mustRun(t, tt.args...))
+			lengths, again := map[string]int{}, 0
+			for _, r := range rows {
+				switch {
+				case r.Phase == record.Measure && !r.Counted:
+					again++
+					t.Logf("not counted: %s %g: %s, %s", r.Ladder, r.Value, r.Outcome, r.RejectReason)
+				case r.Counted && (r.InputTokens == nil || *r.InputTokens != r.InputTokensPlanned):
+					t.Errorf("row %s: the server counted %v tokens, planned were %d", r.ID, r.InputTokens, r.InputTokensPlanned)
+				case r.Counted && r.Phase == record.Measure:
+					lengths[fmt.Sprint(r.Ladder, " ", r.Value)]++
+				}
+				if r.Counted && r.OutputTokensPlanned != nil && (r.FirstTokenTS == nil || r.OutputTokens == nil || *r.OutputTokens != 4) {
+					t.Errorf("row %s: no first token, or %v output tokens for 4", r.ID, r.OutputTokens)
+				}
+			}
+			if len(lengths) != 3*tt.lengths {
+				t.Errorf("%d texts and lengths, want %d: %v", len(lengths), 3*tt.lengths, lengths)
+			}
+			t.Logf("%d rows, %d texts and lengths, %d rows not counted; sent as %s, counted by %s, the template has %d", len(rows), len(lengths), again, m.Server.InputForm, m.Server.Tokeniser, m.Server.TemplateExtra)
+		})
+	}
+}
+
+// A chat shorter than its template is refused before anything is measured, with the
+// least that can be.
+func TestIntegrationTooShort(t *testing.T) {
+	startLlama(t)
+	p := newProgram()
+	status := p.execute(t.Context(), []string{"run", "--out", t.TempDir(), "--var", "api=openai-chat", "--var", "lengths=[4]", "testdata/tokens/generate.hcl"})
+	if status != exitFailed || !strings.Contains(p.err.String(), "a prompt of 4 tokens is too short: with what the server adds the least is 31") {
+		t.Errorf("exit status %d: %s", status, p.err.String())
+	}
+}

@@ -24,6 +24,7 @@ func main() {
 		}
 	}()
 	a := &app{
+		stdin:      os.Stdin,
 		stdout:     os.Stdout,
 		stderr:     os.Stderr,
 		env:        os.LookupEnv,

@@ -4,108 +4,136 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"rung/spec"
 	"rung/spec/plan"
 )
 
+// planFlags say what rung plan prints in place of its table.
+type planFlags struct {
+	json, hash, full, ask bool
+}
+
 func (a *app) plan() *cobra.Command {
 	var f specFlags
-	var asJSON bool
+	var o planFlags
 	c := &cobra.Command{
 		Use:   "plan SPEC",
 		Short: "Show everything that a run of the spec would send",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			res, err := a.load(args[0], f, false)
+		Long: `Shows each ladder and rung with its rounds, requests and tokens, and what all of
+it takes: the least time, when a server answers at once, and a likely one, with
+the assumption that it rests on. It opens no connection and starts no process.
+
+With --ask it prepares a run against the server: it shows what that is, what it
+takes, and the lengths that the requests before a run had. Nothing is written.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: specFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			res, err := a.load(args[0], f, o.ask)
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			switch {
+			case o.json:
 				enc := json.NewEncoder(a.stdout)
 				enc.SetIndent("", "  ")
 				return failed(enc.Encode(res.Plan))
+			case o.hash:
+				return failed(a.showHashes(res.Plan))
+			case o.ask:
+				return a.ask(cmd.Context(), res, f)
+			default:
+				return failed(a.showPlan(res.Plan, o.full))
 			}
-			return failed(a.showPlan(res.Plan))
 		},
 	}
-	f.add(c.Flags())
-	c.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON")
+	f.add(c)
+	flags := c.Flags()
+	flags.BoolVar(&o.json, "json", false, "print the plan as JSON")
+	flags.BoolVar(&o.hash, "hash", false, "print the hashes of the experiment and of its workload")
+	flags.BoolVar(&o.full, "full", false, "list every visit of a rung, in order")
+	flags.BoolVar(&o.ask, "ask", false, "ask the server what it is and what it takes")
+	c.MarkFlagsMutuallyExclusive("json", "hash", "full", "ask")
 	return c
 }
 
-// planLine is one row of the table that rung plan prints.
-type planLine struct {
-	ladder, pass, rung         string
-	rounds, requests, inFlight int
-	tokens, output             int // input tokens, and output tokens asked, all requests
-	pause                      time.Duration
-}
-
-func (a *app) showPlan(p plan.Plan) error {
+// showHashes prints both hashes with their version, and the workload's of each cell
+// where they differ.
+func (a *app) showHashes(p plan.Plan) error {
 	w := &errWriter{w: a.stdout}
-	w.printf("experiment %q, seed %d, spec hash %s\n", p.Experiment, p.Seed, p.SpecHash[:12])
-	where := p.Target.URL
-	switch {
-	case p.Simulated():
-		where = "the built-in simulated server"
-	case where == "":
-		where = "(sensitive)"
+	w.printf("spec %d:%s\n", spec.HashFormat, p.SpecHash)
+	w.printf("workload %d:%s\n", spec.HashFormat, p.WorkloadHash)
+	for _, c := range p.Cells {
+		if c.WorkloadHash != p.WorkloadHash {
+			w.printf("workload %d:%s  %s\n", spec.HashFormat, c.WorkloadHash, c.Name)
+		}
 	}
-	w.printf("target %s, model %q, at %s; GPU samples by %s every %s\n\n", p.Target.API, p.Target.Model, where, p.GPU.Source, p.GPU.Interval)
-	w.printf("%-16s %-7s %8s %7s %9s  %9s  %12s  %8s\n", "ladder", "pass", "rung", "rounds", "requests", "in flight", "input tokens", "pause")
-	var total planLine
-	for _, l := range planLines(p.Cells[0]) {
-		w.printf("%-16s %-7s %8s %7d %9d  %9d  %12d  %8s\n", clip(l.ladder, 16), l.pass, l.rung, l.rounds, l.requests, l.inFlight, l.tokens, l.pause)
-		total.requests += l.requests
-		total.tokens += l.tokens
-		total.output += l.output
-		total.pause += l.pause
-	}
-	w.printf("\n%d requests, %d input tokens, %severy prompt its own. Pauses alone take %s;\n", total.requests, total.tokens, outputs(total.output), total.pause)
-	w.printf("the requests take as long as the server needs. Warm-ups are counted above; rounds\nthat are refused are sent again and come on top, probes too.\n")
 	return w.err
 }
 
-// planLines lists the stops of a run in order.
-func planLines(c plan.Cell) []planLine {
-	var out []planLine
-	if b := c.Baseline; b != nil {
-		n := b.Warmup + b.Requests
-		out = append(out, planLine{"(baseline)", "", "", 1, n, 1, n * b.Shape.Batch * b.Shape.InputTokens, n * b.Shape.OutputTokens, b.Idle.D()})
-	}
-	for _, l := range c.Ladders {
-		for _, p := range l.Passes {
-			direction := "up"
-			if !p.Up {
-				direction = "down"
-			}
-			for _, i := range p.Order {
-				r := l.Rungs[i]
-				n := r.Warmup + r.Rounds*r.Requests
-				out = append(out, planLine{l.Name, fmt.Sprintf("%d %s", p.Index+1, direction), fmt.Sprintf("%g", r.Value),
-					r.Rounds, n, r.Shape.InFlight, n * r.Shape.Batch * r.Shape.InputTokens, n * r.Shape.OutputTokens, l.Cooldown.D()})
-			}
+// showPlan prints the head, a table for each group of cells with the same work, and
+// the sums.
+func (a *app) showPlan(p plan.Plan, full bool) error {
+	w := &errWriter{w: a.stdout}
+	w.printf("experiment %q, seed %d, spec hash %s\n", p.Experiment, p.Seed, p.SpecHash[:12])
+	w.printf("target %s, model %q, at %s\nGPU samples by %s every %s\n", p.Target.API, p.Target.Model, place(p), p.GPU.Source, p.GPU.Interval)
+	cost := spec.SimulatedCost(p)
+	var all []spec.Price
+	for _, cells := range alike(p.Cells) {
+		price := spec.PriceOf(p, cells[0], cost)
+		for range cells {
+			all = append(all, price)
 		}
+		w.printf("\n")
+		showCells(w, p, cells)
+		if full {
+			showVisits(w, price)
+		} else {
+			showRungs(w, cells[0], price)
+		}
+	}
+	w.printf("\n")
+	showSums(w, all, cost)
+	return w.err
+}
+
+func place(p plan.Plan) string {
+	switch {
+	case p.Simulated():
+		return "the built-in simulated server"
+	case p.Target.URL == "":
+		return "(sensitive)"
+	default:
+		return p.Target.URL
+	}
+}
+
+// alike groups the cells that do the same work, in the order of the first of each.
+func alike(cells []plan.Cell) [][]plan.Cell {
+	at := map[string]int{}
+	var out [][]plan.Cell
+	for _, c := range cells {
+		i, ok := at[c.WorkloadHash]
+		if !ok {
+			i = len(out)
+			at[c.WorkloadHash] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], c)
 	}
 	return out
 }
 
-// outputs says how many output tokens are asked, where any are.
-func outputs(n int) string {
-	if n == 0 {
-		return ""
+// showCells names the cells of a table, where there is a matrix.
+func showCells(w *errWriter, p plan.Plan, cells []plan.Cell) {
+	if cells[0].Name == "" {
+		return
 	}
-	return fmt.Sprintf("%d output tokens at most, ", n)
-}
-
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
+	for _, c := range cells {
+		w.printf("cell %d of %d: %s\n", c.Index+1, len(p.Cells), c.Name)
 	}
-	return s
 }
 
 // errWriter keeps the first error of many writes.

@@ -33,6 +33,7 @@ connection and starts no process.`,
 			return nil
 		},
 	}
+	c.ValidArgsFunction = runFolders
 	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return c
 }

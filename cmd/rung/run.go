@@ -7,10 +7,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"rung/results"
 	"rung/runner"
+	"rung/runner/self"
 	"rung/sinks"
 	"rung/sinks/parquet"
 	"rung/sinks/progress"
@@ -19,45 +24,126 @@ import (
 	"rung/spec/plan"
 )
 
+// runFlags are those of rung run alone.
+type runFlags struct {
+	out   string
+	cells []string // numbers and names; none means all
+
+	noSelfCheck bool
+}
+
 func (a *app) run() *cobra.Command {
 	var f specFlags
-	out := "results"
+	o := runFlags{out: "results"}
 	c := &cobra.Command{
 		Use:   "run SPEC",
 		Short: "Run an experiment and record it",
 		Long: `Sends what the spec declares and records it in a new folder,
 results/<experiment>/<run>/, whose path it prints. An existing run is never
 touched. The first interrupt lets what is in flight come back and ends the run;
-the second gives that up too. What was measured is kept either way.`,
+the second gives that up too. What was measured is kept either way.
+
+A spec with a matrix has a run for each of its cells, one after the other in the
+order of rung plan, until one fails or is interrupted.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runSpec(cmd.Context(), args[0], f, out) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runSpec(cmd.Context(), args[0], f, o) },
 	}
-	f.add(c.Flags())
-	c.Flags().StringVar(&out, "out", out, "`folder` that the results are written to")
+	c.ValidArgsFunction = specFiles
+	f.add(c)
+	c.Flags().StringVar(&o.out, "out", o.out, "`folder` that the results are written to")
+	must(c.MarkFlagDirname("out"))
+	c.Flags().BoolVar(&o.noSelfCheck, "no-self-check", false, "do not measure, for a second before the run, how fast this machine can send at all")
+	c.Flags().StringArrayVar(&o.cells, "cell", nil, "run this cell of the matrix alone, by its `number or name`; may be given several times")
 	return c
 }
 
-// job is one run from its spec to its manifest.
+// job is the run of one cell, from its spec to its manifest.
 type job struct {
 	*app
 	spec      spec.Result
 	plan      plan.Plan // as the runner takes it: with the simulated server's address
+	cell      plan.Cell
 	simulated bool
 	prepared  *runner.Prepared
 	sampler   runner.Sampler
 	gpu       record.GPUInfo
+	flags     runFlags
 	dir       string
 	manifest  record.Manifest
+	pump      *sinks.Pump // nil before the recording begins
 }
 
-func (a *app) runSpec(ctx context.Context, path string, f specFlags, out string) error {
+// runSpec runs the cells of a spec in order.
+func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags) error {
 	res, err := a.load(path, f, true)
 	if err != nil {
 		return err
 	}
+	cells, err := choose(res.Plan.Cells, o.cells)
+	if err != nil {
+		return err
+	}
+	if err := supported(res.Plan, f.simulate); err != nil {
+		return err
+	}
 	drain, abort, stop := a.interruptible(ctx)
 	defer stop()
-	j := &job{app: a, spec: res, plan: res.Plan, simulated: f.simulate || res.Plan.Simulated()}
+	for i, c := range cells {
+		if drain.Err() != nil { // between two cells
+			return statusError{status: exitInterrupted}
+		}
+		if len(cells) > 1 {
+			a.say("cell %d of %d: %s", i+1, len(cells), c.Name)
+		}
+		j := &job{app: a, spec: res, plan: res.Plan, cell: c, simulated: f.simulate || res.Plan.Simulated(), flags: o}
+		if err := j.run(drain, abort, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose gives the cells that are named or numbered, in the plan's order; all where
+// none is.
+func choose(cells []plan.Cell, wanted []string) ([]plan.Cell, error) {
+	if len(wanted) == 0 {
+		return cells, nil
+	}
+	picked := map[int]bool{}
+	for _, w := range wanted {
+		i := slices.IndexFunc(cells, func(c plan.Cell) bool { return c.Name == w || strconv.Itoa(c.Index+1) == w })
+		if i < 0 || w == "" {
+			return nil, usage("there is no cell %q; %s", w, cellNames(cells))
+		}
+		picked[i] = true
+	}
+	var out []plan.Cell
+	for i, c := range cells {
+		if picked[i] {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// cellNames lists cells for an error, as many as a person reads.
+func cellNames(cells []plan.Cell) string {
+	if len(cells) == 1 && cells[0].Name == "" {
+		return "the spec has no matrix"
+	}
+	var names []string
+	for _, c := range cells[:min(len(cells), 10)] {
+		names = append(names, fmt.Sprintf("%d or %s", c.Index+1, c.Name))
+	}
+	text := "there are " + strings.Join(names, ", ")
+	if n := len(cells) - len(names); n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+// run prepares, creates and records one cell.
+func (j *job) run(drain, abort *stopper, path string) error {
 	var log lateWriter
 	if j.simulated {
 		server, err := startSimulator(abort, j, &log)
@@ -75,19 +161,58 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, out string)
 	if !j.simulated {
 		j.say("asking the server for its model and one answer of %s", j.plan.Target.API)
 	}
-	j.prepared, err = runner.Prepare(drain, runner.Config{Plan: j.plan, Cell: j.plan.Cells[0], Secrets: j.secrets(), Texts: res.Texts, Sampler: j.sampler})
-	if err != nil {
+	if err := j.prepare(drain); err != nil {
 		if drain.Err() != nil {
 			return statusError{exitInterrupted, errors.New("interrupted before the run; nothing was written")}
 		}
 		return failed(fmt.Errorf("%w\nThe run did not start and nothing was written", err))
 	}
 	defer j.prepared.Close()
-	if err := j.create(path, out, &log); err != nil {
+	if err := j.create(path, j.flags.out, &log); err != nil {
 		return failed(err)
 	}
 	defer log.close() //nolint:errcheck // its sync is not worth failing a run over
 	return j.record(drain, abort)
+}
+
+func (j *job) prepare(ctx context.Context) (err error) {
+	j.prepared, err = runner.Prepare(ctx, runner.Config{
+		Plan: j.plan, Cell: j.cell, Secrets: j.secrets(), Texts: j.spec.Texts, Sampler: j.sampler,
+		Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits,
+	})
+	return err
+}
+
+// selfCheck asks for the instrument's floor, or says why there is none.
+func (j *job) selfCheck() string {
+	switch {
+	case j.flags.noSelfCheck:
+		return "--no-self-check"
+	case j.simulated:
+		return "the simulated server runs in this process and takes its time"
+	case j.plan.Target.API == plan.Exec:
+		return "a program is called, and no connection made"
+	default:
+		return runner.SelfCheck
+	}
+}
+
+// limits are what the report makes of the ladders, which are recorded by then.
+func (j *job) limits() ([]runner.Limit, error) {
+	j.pump.Wait()
+	run, err := results.Open(j.dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []runner.Limit
+	for _, l := range results.Analyse(run, run.Plan.Analysis).Ladders {
+		limit := runner.Limit{Ladder: l.Name, Reason: "there is no limit: " + l.Limit.Reason}
+		if v := l.Limit.Value; v != nil {
+			limit.Value, limit.Reason = *v, ""
+		}
+		out = append(out, limit)
+	}
+	return out, nil
 }
 
 // secrets are the spec's, but for the address that the simulated server replaces.
@@ -102,7 +227,7 @@ func (j *job) secrets() plan.Secrets {
 // create makes the run's folder with all that is known before the first request.
 func (j *job) create(path, out string, log *lateWriter) error {
 	p := j.spec.Plan
-	dir, id, err := parquet.CreateRun(out, p.Experiment, p.SpecHash, p.Cells[0].Name, j.now)
+	dir, id, err := parquet.CreateRun(out, p.Experiment, p.SpecHash, j.cell.Name, j.now)
 	if err != nil {
 		return err
 	}
@@ -121,10 +246,10 @@ func (j *job) create(path, out string, log *lateWriter) error {
 	}
 	j.manifest = record.Manifest{
 		SchemaVersion: record.SchemaVersion, Rung: release + revision(), Simulated: j.simulated,
-		Experiment: p.Experiment, RunID: id, Cell: p.Cells[0].Name, Status: record.Running,
-		SpecHash: p.SpecHash, WorkloadHash: p.WorkloadHash, PlanDigest: p.Digest(), Seed: p.Seed,
+		Experiment: p.Experiment, RunID: id, Cell: j.cell.Name, Status: record.Running,
+		SpecHash: p.SpecHash, WorkloadHash: j.cell.WorkloadHash, PlanDigest: p.Digest(), Seed: p.Seed,
 		Variables: j.spec.Variables, Plan: raw, Began: j.prepared.Began().UTC(),
-		Host: thisHost(), Git: commitOf(path), Server: j.prepared.Server(), GPU: j.gpu, GPUs: []record.Device{}, Parts: []record.Part{},
+		Host: thisHost(), Git: commitOf(path), Server: j.prepared.Server(), Client: j.prepared.Instrument(), GPU: j.gpu, GPUs: []record.Device{}, Parts: []record.Part{},
 	}
 	if j.sampler != nil {
 		j.manifest.GPUs = j.sampler.Devices()
@@ -139,11 +264,11 @@ func (j *job) record(drain, abort *stopper) error {
 	if err != nil {
 		return failed(err)
 	}
-	show := progress.New(j.stderr, j.plan, j.plan.Cells[0], progress.Options{
+	show := progress.New(j.stderr, j.plan, j.cell, progress.Options{
 		Live: j.color(j.errTTY), Width: j.columns, UTF8: j.utf8(), Simulated: j.simulated, Now: j.now})
-	pump := sinks.NewPump(func(error) { drain.cancel(); abort.cancel() }, writer, show)
-	summary, runErr := j.prepared.Run(drain, abort, pump.Put)
-	sinkErr := pump.Close()
+	j.pump = sinks.NewPump(func(error) { drain.cancel(); abort.cancel() }, writer, show)
+	summary, runErr := j.prepared.Run(drain, abort, j.pump.Put)
+	sinkErr := j.pump.Close()
 	err = errors.Join(runErr, sinkErr)
 
 	j.manifest.Parts, j.manifest.Counts = writer.Parts(), writer.Counts()

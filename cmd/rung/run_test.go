@@ -54,7 +54,7 @@ func (s *syncBuffer) Reset() {
 func newProgram() *program {
 	p := &program{interrupts: make(chan struct{}, 2)}
 	p.app = &app{
-		stdout: &p.out, stderr: &p.err, now: time.Now, interrupts: p.interrupts,
+		stdin: strings.NewReader(""), stdout: &p.out, stderr: &p.err, now: time.Now, interrupts: p.interrupts,
 		env:   func(name string) (string, bool) { return "C.UTF-8", name == "LC_ALL" },
 		width: func() int { return 0 },
 	}

@@ -36,7 +36,8 @@ stdout, a JSON line a request.`,
 			return a.serveSimulator(cmd, listen, sim.Config{Params: params, Seed: seed, Model: model, Log: a.stdout})
 		},
 	}
-	c.Flags().StringArrayVar(&f.vars, "var", nil, "set a variable of the spec: `name=value`")
+	c.ValidArgsFunction = specFiles
+	f.addVars(c)
 	c.Flags().StringVar(&listen, "listen", listen, "loopback `address` to serve on; port 0 takes a free one")
 	c.Flags().StringVar(&model, "model", model, "`name` of the model that is served")
 	return c

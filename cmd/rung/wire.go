@@ -46,6 +46,27 @@ func startSimulator(ctx context.Context, j *job, log io.Writer) (*sim.Server, er
 
 const noneDeclared = "the spec says gpu.source = \"none\""
 
+// supported refuses what a spec may say and this version can't do yet: a run without
+// it would be another measurement than the one declared.
+func supported(p plan.Plan, simulate bool) error {
+	switch g := p.GPU.Source; g {
+	case "dcgm", "nvidia-smi", "file":
+		return usage("gpu.source = %q can't be read yet; use nvml on the GPU's own machine, or none", g)
+	}
+	if simulate || p.Simulated() {
+		return nil
+	}
+	if p.Metrics != nil {
+		return usage("the block metrics: the server's own metrics can't be read yet; leave the block out")
+	}
+	for _, c := range p.Cells {
+		if c.Server != nil {
+			return usage("the block server: rung can't start a server or read its log yet; start it yourself and leave the block out, or use --simulate")
+		}
+	}
+	return nil
+}
+
 // openSampler opens what the spec declares. A source that was declared and fails
 // is an error; the default that can't load is a warning.
 func (j *job) openSampler() error {

@@ -182,6 +182,8 @@ func (o Options) plan() plan.Plan {
 		Cells: []plan.Cell{{
 			Baseline: &plan.Baseline{Idle: plan.Duration(2 * time.Second), Prompt: plan.Prompt{Name: "p512"}, Shape: shape, Warmup: 5, Requests: 60},
 			Ladders:  o.Ladders,
+
+			WorkloadHash: workloadHash,
 		}},
 	}
 }

@@ -22,9 +22,14 @@ const errorBytes = 2 << 10
 func classifyError(r Reply) record.Outcome {
 	var dns *net.DNSError
 	var timeout net.Error
+	var ended programError
 	switch err := r.Err; {
 	case errors.Is(err, errTooLarge):
 		return record.BadResponse
+	case errors.As(err, &ended) && saysOOM.MatchString(err.Error()):
+		return record.OOM
+	case errors.As(err, &ended) && saysCUDA.MatchString(err.Error()):
+		return record.CUDAError
 	case errors.Is(err, context.DeadlineExceeded):
 		return record.Timeout
 	case errors.Is(err, context.Canceled):

@@ -37,6 +37,8 @@ type Client struct {
 	extra   map[string]json.RawMessage // merged into each body
 	timeout plan.Timeout
 	http    *http.Client
+	scrub   plan.Scrubber
+	program *program // in place of http, where the target is a program
 }
 
 // New makes a client for at most inFlight requests at a time; body, a JSON object or
@@ -44,17 +46,14 @@ type Client struct {
 // must be set, in the plan or among the secrets. Errors name the URL unless it is
 // sensitive.
 func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int) (*Client, error) {
-	raw, shown := t.URL, t.URL
-	if secrets.URL != nil {
-		raw, shown = secrets.URL.Reveal(), secrets.URL.String()
-	}
-	base, err := url.Parse(raw)
-	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
-		return nil, fmt.Errorf("target.url %q is no http or https address: write it as \"http://127.0.0.1:8000\"", shown)
-	}
-	c := &Client{api: t.API, model: t.Model, base: base, shown: shown, headers: http.Header{}, timeout: t.Timeout, extra: map[string]json.RawMessage{}}
-	if base.User != nil {
-		c.shown = base.Redacted()
+	c := &Client{api: t.API, model: t.Model, base: &url.URL{}, headers: http.Header{}, timeout: t.Timeout, extra: map[string]json.RawMessage{}, scrub: secrets.Scrubber()}
+	if t.API == plan.Exec {
+		if len(t.Command) == 0 {
+			return nil, errors.New("target.command is empty: it is the program that is called")
+		}
+		c.program, c.shown = newProgram(t.Command), "the program "+t.Command[0]
+	} else if err := c.address(t, secrets); err != nil {
+		return nil, err
 	}
 	for _, h := range t.Headers {
 		value := h.Value
@@ -77,6 +76,23 @@ func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c, nil
+}
+
+// address takes over the URL.
+func (c *Client) address(t plan.Target, secrets plan.Secrets) error {
+	raw, shown := t.URL, t.URL
+	if secrets.URL != nil {
+		raw, shown = secrets.URL.Reveal(), secrets.URL.String()
+	}
+	base, err := url.Parse(raw)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return fmt.Errorf("target.url %q is no http or https address: write it as \"http://127.0.0.1:8000\"", shown)
+	}
+	c.base, c.shown = base, shown
+	if base.User != nil {
+		c.shown = base.Redacted()
+	}
+	return nil
 }
 
 // transport is HTTP/1.1 with one idle connection kept for each request in
@@ -113,8 +129,18 @@ func (c *Client) DialBy(dial Dial) {
 	}
 }
 
-// Close drops idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+// Close drops idle connections, and ends a program.
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	if c.program != nil {
+		c.program.turn <- struct{}{}
+		defer func() { <-c.program.turn }()
+		c.program.stop(stopGrace)
+	}
+}
+
+// Fresh drops the idle connections, so that what follows is sent on a new one.
+func (c *Client) Fresh() { c.http.CloseIdleConnections() }
 
 // API is the dialect that the client speaks.
 func (c *Client) API() plan.API { return c.api }
@@ -148,16 +174,25 @@ type Reply struct {
 	Reused    bool         // on a connection that was used before
 }
 
+// mostBreak is how long it may take to find that the server had closed a connection
+// before it was used again: the way there and back. A server that dies of a request
+// takes its time.
+const mostBreak = 100 * time.Millisecond
+
 // BrokeIdle says whether the exchange met a connection that the server had closed
-// while it lay idle: it was used before, and broke before any answer.
+// while it lay idle, be it for a moment, as some do after each stream: it was used
+// before, and broke at once, before any answer.
 func (r Reply) BrokeIdle() bool {
-	return r.Err != nil && r.Reused && r.Stage == record.StageFirstByte && r.Status == 0 && classifyError(r) == record.Reset
+	return r.Err != nil && r.Done.Sub(r.Sent) <= mostBreak && r.Reused && r.Stage == record.StageFirstByte && r.Status == 0 && classifyError(r) == record.Reset
 }
 
 // Send sends one body to the API's path and reads the answer, within the target's
 // times and up to a limit in bytes; stream says that the answer comes in chunks,
 // whose times are noted. Every failure is in the Reply.
 func (c *Client) Send(ctx context.Context, body []byte, limit int64, stream bool) Reply {
+	if c.program != nil {
+		return c.program.exchange(ctx, body, limit, c.timeout.Request.D())
+	}
 	return c.exchange(ctx, http.MethodPost, c.path(c.apiPath()), body, limit, stream)
 }
 
@@ -241,11 +276,14 @@ func (c *Client) get(ctx context.Context, path string, out any) (Reply, error) {
 
 func (c *Client) page(ctx context.Context, method, path string, body []byte, out any) (Reply, error) {
 	r := c.exchange(ctx, method, c.path(path), body, maxPage, false)
+	if r.BrokeIdle() {
+		r = c.exchange(ctx, method, c.path(path), body, maxPage, false)
+	}
 	switch {
 	case r.Err != nil:
 		return r, r.Err
 	case r.Status != http.StatusOK:
-		return r, fmt.Errorf("%s %s: status %d: %s", method, path, r.Status, Excerpt(r.Body, 200))
+		return r, fmt.Errorf("%s %s: status %d: %s", method, path, r.Status, c.said(r.Body, 200))
 	}
 	if err := json.Unmarshal(r.Body, out); err != nil {
 		return r, fmt.Errorf("%s %s: %w", method, path, err)

@@ -21,6 +21,9 @@ const (
 // FindDialect tries each way of tokenising once. A server can answer 200 to a
 // body that it does not understand, with no tokens: that is not its way.
 func (c *Client) FindDialect(ctx context.Context) (Dialect, error) {
+	if c.program != nil {
+		return NoDialect, nil
+	}
 	for _, d := range []Dialect{VLLM, LlamaCPP, TEI} {
 		ids, err := c.Tokenise(ctx, d, "Hello world", false)
 		if err == nil && len(ids) > 0 {

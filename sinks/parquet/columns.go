@@ -46,7 +46,7 @@ func identityColumns[T any]() []column[T] {
 func placeColumns[T any](at func(*row[T]) *record.Place, reach func(*row[T]) scope) []column[T] {
 	from := func(s scope) func(*row[T]) bool { return func(r *row[T]) bool { return reach(r) >= s } }
 	return []column[T]{
-		text("phase", "probe, baseline, warmup, measure, confirm; null between phases", func(r *row[T]) *record.Phase { return &at(r).Phase }),
+		text("phase", "probe, baseline, warmup, measure, retest, confirm; null between phases", func(r *row[T]) *record.Phase { return &at(r).Phase }),
 		text("ladder", "label of the ladder; null outside ladders", func(r *row[T]) *string { return &at(r).Ladder }),
 		whole("pass", "", "walk along the ladder, from 0", func(r *row[T]) *int { return &at(r).Pass }).when(from(inPass)),
 		whole("rung_index", "", "rung of the ladder, from 0", func(r *row[T]) *int { return &at(r).Rung }).when(from(inRung)),
@@ -206,6 +206,30 @@ func gaugeColumns() []column[record.Sample] {
 		numberOrNull("mem_clock_mhz", "MHz", "clock of the memory", func(s r) **float64 { return &s.v.MemClockMHz }),
 		numberOrNull("energy_j", "J", "energy since the driver was loaded", func(s r) **float64 { return &s.v.EnergyJ }),
 		wholeOrNull("throttle_reasons", "", "bits as NVML gives them: why clocks are below their most", func(s r) **int64 { return &s.v.ThrottleReasons }),
+	}
+}
+
+func clients() table[record.ClientSample] {
+	type r = *row[record.ClientSample]
+	reach := func(c r) scope { return inLadders(&c.v.Place) }
+	cols := identityColumns[record.ClientSample]()
+	cols = append(cols, placeColumns(func(c r) *record.Place { return &c.v.Place }, reach)...)
+	return table[record.ClientSample]{
+		name: "client", meaning: "a row a sample of the instrument itself",
+		columns: append(cols,
+			instant("time", "wall clock, for joins with other machines", func(c r) *wall { return &c.v.Time }),
+			number("t_s", "s", "since the run began, on the monotonic clock", func(c r) *float64 { return &c.v.TS }),
+			number("cpu_pct", "%", "of the cores that rung may use, since the sample before", func(c r) *float64 { return &c.v.CPUPct }),
+			number("gc_pause_s", "s", "in which the garbage collector held all of it, since the sample before", func(c r) *float64 { return &c.v.GCPauseS }),
+			number("stall_s", "s", "the longest that one of its own timers was late, since the sample before", func(c r) *float64 { return &c.v.StallS }),
+			number("wall_step_s", "s", "by which the wall clock stepped against the monotonic one, since the sample before", func(c r) *float64 { return &c.v.WallStepS }),
+			whole("goroutines", "", "of rung", func(c r) *int { return &c.v.Goroutines }),
+			whole("memory_bytes", "bytes", "that rung's runtime has from the system", func(c r) *int64 { return &c.v.MemoryBytes }),
+			wholeOrNull("descriptors", "", "open files and connections of rung; null where the system does not say", func(c r) **int { return &c.v.Descriptors }),
+			wholeOrNull("descriptors_limit", "", "that rung may have open; null where there is no limit", func(c r) **int64 { return &c.v.Limit }),
+			whole("in_flight", "", "requests in flight at that moment", func(c r) *int { return &c.v.InFlight })),
+		group: func(c *record.ClientSample) group { return groupOf(&c.Place) },
+		size:  func(*record.ClientSample) int { return 320 },
 	}
 }
 

@@ -46,6 +46,11 @@ func ReadEvents(dir string, m record.Manifest) ([]record.Event, error) {
 	return read(dir, m, events())
 }
 
+// ReadClient reads the table client.
+func ReadClient(dir string, m record.Manifest) ([]record.ClientSample, error) {
+	return read(dir, m, clients())
+}
+
 // Unlisted says whether the manifest lists no parts because its run was never
 // finished: it runs still, or was killed. The readers then take the parts that
 // lie in the folders, unverified, and a report must say so.

@@ -45,6 +45,7 @@ func DescribeSchema(w io.Writer) error {
 	lines = append(lines, describe(requests())...)
 	lines = append(lines, describe(samples())...)
 	lines = append(lines, describe(events())...)
+	lines = append(lines, describe(clients())...)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if _, err := io.WriteString(tw, strings.Join(lines, "\n")+"\n"); err != nil {
 		return err

@@ -26,6 +26,7 @@ type Writer struct {
 	requests *stream[record.Request]
 	samples  *stream[record.Sample]
 	events   *stream[record.Event]
+	clients  *stream[record.ClientSample]
 	counts   record.Counts
 }
 
@@ -37,8 +38,9 @@ func NewWriter(dir string, id Identity, now func() time.Time) (*Writer, error) {
 		requests: &stream[record.Request]{table: requests(), root: dir, id: id, now: now},
 		samples:  &stream[record.Sample]{table: samples(), root: dir, id: id, now: now},
 		events:   &stream[record.Event]{table: events(), root: dir, id: id, now: now},
+		clients:  &stream[record.ClientSample]{table: clients(), root: dir, id: id, now: now},
 	}
-	for _, name := range []string{w.requests.table.name, w.samples.table.name, w.events.table.name} {
+	for _, name := range []string{w.requests.table.name, w.samples.table.name, w.events.table.name, w.clients.table.name} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
 			return nil, fmt.Errorf("make a table's folder: %w", err)
 		}
@@ -68,6 +70,8 @@ func (w *Writer) Write(it record.Item) error {
 			return err
 		}
 		return w.settle(it.Event.Kind)
+	case it.Client != nil:
+		return w.clients.add(*it.Client)
 	default:
 		return nil
 	}
@@ -87,7 +91,7 @@ func (w *Writer) settle(kind record.EventKind) error {
 // Close writes what is still held. A table that fails keeps none of the others
 // from being written; the error names every part that was lost.
 func (w *Writer) Close() error {
-	return errors.Join(w.requests.flush(), w.samples.flush(), w.events.flush())
+	return errors.Join(w.requests.flush(), w.samples.flush(), w.events.flush(), w.clients.flush())
 }
 
 // Parts lists what was written so far, table by table in the order of writing.
@@ -95,7 +99,8 @@ func (w *Writer) Parts() []record.Part {
 	var parts []record.Part
 	parts = append(parts, w.requests.written...)
 	parts = append(parts, w.samples.written...)
-	return append(parts, w.events.written...)
+	parts = append(parts, w.events.written...)
+	return append(parts, w.clients.written...)
 }
 
 // Counts sums up the items that were taken.

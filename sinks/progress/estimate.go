@@ -30,6 +30,7 @@ type visit struct {
 	requests int
 	inFlight int
 	pause    time.Duration
+	length   time.Duration // of all rounds, where that is planned and not their requests
 	skipped  bool
 }
 
@@ -49,7 +50,7 @@ func newEstimate(c plan.Cell) *estimate {
 			for _, i := range p.Order {
 				r := l.Rungs[i]
 				v := visit{key: rungKey{l.Name, i}, pass: p.Index,
-					requests: r.Warmup + r.Rounds*r.Requests, inFlight: r.Shape.InFlight, pause: l.Cooldown.D()}
+					requests: r.Warmup + r.Rounds*r.Requests, inFlight: r.Shape.InFlight, pause: l.Cooldown.D(), length: time.Duration(r.Rounds) * r.Duration.D()}
 				if first {
 					v.pause, first = 0, false // nothing was sent before it that it must cool from
 				}
@@ -127,7 +128,7 @@ func (e *estimate) left() (time.Duration, bool) {
 		if m := e.mean[v.key]; m != nil {
 			latency = m.sum / float64(m.n)
 		}
-		total += v.pause + time.Duration(float64(v.requests)*latency/float64(max(1, v.inFlight))*float64(time.Second))
+		total += v.pause + v.length + time.Duration(float64(v.requests)*latency/float64(max(1, v.inFlight))*float64(time.Second))
 	}
 	return total, true
 }

@@ -45,6 +45,51 @@ type rungState struct {
 	failed    map[record.Outcome]int
 	refused   int
 	peak      *int64
+
+	first, last float64 // when the round's successes ended, on the run's clock
+	inRound     int     // successes of the round under way
+	done        int     // of ended rounds, but for the first of each
+	took        float64 // seconds that those took
+}
+
+// see notes when a success ended.
+func (r *rungState) see(ts float64) {
+	if r.inRound == 0 {
+		r.first = ts
+	}
+	r.inRound++
+	r.last = ts
+}
+
+// roundEnd adds up what the round's successes took, from the end of the first to that
+// of the last.
+func (r *rungState) roundEnd() {
+	if r.inRound > 1 {
+		r.done += r.inRound - 1
+		r.took += r.last - r.first
+	}
+	r.inRound = 0
+}
+
+// rate is the successes a second. Of several in flight it is taken between the ends of
+// the first and the last of each round, so that no ramp is in it; one after the other
+// take the time that they take.
+func (r *rungState) rate(inFlight int) float64 {
+	if inFlight <= 1 {
+		sum := 0.0
+		for _, l := range r.latencies {
+			sum += l
+		}
+		return float64(len(r.latencies)) / sum
+	}
+	done, took := r.done, r.took
+	if r.inRound > 1 {
+		done, took = done+r.inRound-1, took+r.last-r.first
+	}
+	if took <= 0 {
+		return 0
+	}
+	return float64(done) / took
 }
 
 // New makes the sink for one cell of a plan.
@@ -104,6 +149,12 @@ func (s *Sink) event(e record.Event) {
 	case record.LadderEnd:
 		s.line(fmt.Sprintf("ladder %s ended: %s", e.Ladder, e.Reason))
 		s.eta.ladderEnd(e.Ladder)
+	case record.RestartBegin:
+		s.line("starting the server again: " + e.Reason)
+	case record.RestartEnd:
+		if e.Reason != "" {
+			s.line("warning: the server is not ready: " + e.Reason)
+		}
 	case record.Warning:
 		s.line("warning: " + e.Reason)
 	case record.GPULost:
@@ -116,6 +167,10 @@ func (s *Sink) event(e record.Event) {
 
 func (s *Sink) roundEnd(e record.Event) {
 	if e.Verdict == record.Rejected {
+		s.state.inRound = 0
+	}
+	s.state.roundEnd()
+	if e.Verdict == record.Rejected {
 		s.state.refused++
 		s.state.latencies = s.state.latencies[:min(s.state.begun, len(s.state.latencies))] // its figures count nowhere
 		s.line("  round refused: " + e.Reason)
@@ -124,9 +179,10 @@ func (s *Sink) roundEnd(e record.Event) {
 
 func (s *Sink) tick(t record.Tick) {
 	s.eta.see(t)
-	if t.Phase == record.Measure || t.Phase == record.Baseline {
+	if t.Phase == record.Measure || t.Phase == record.Baseline || t.Phase == record.Retest || t.Phase == record.Confirm && t.Ladder == "" {
 		if t.Outcome == record.OK {
 			s.state.latencies = append(s.state.latencies, t.LatencyS)
+			s.state.see(t.TS)
 			s.eta.learn(t)
 		} else {
 			if s.state.failed == nil {
@@ -183,8 +239,13 @@ func (s *Sink) summary() string {
 }
 
 func (s *Sink) where() string {
-	if s.place.Ladder == "" {
+	switch {
+	case s.place.Ladder == "" && s.place.Phase == record.Confirm:
+		return "all limits"
+	case s.place.Ladder == "":
 		return "baseline"
+	case s.place.Phase == record.Retest:
+		return fmt.Sprintf("retest of %s %g", s.place.Ladder, s.place.Value)
 	}
 	for _, l := range s.cell.Ladders {
 		if l.Name == s.place.Ladder && len(l.Passes) > 1 {
@@ -199,16 +260,15 @@ func (s *Sink) figures(memory *int64) []string {
 	var out []string
 	if n := len(s.state.latencies); n > 0 {
 		sorted := slices.Sorted(slices.Values(s.state.latencies))
-		mean := 0.0
-		for _, v := range sorted {
-			mean += v / float64(n)
-		}
 		shape := s.shape()
-		rate := float64(shape.InFlight*shape.Batch) / mean
+		each := float64(shape.Batch)
 		if s.unit == "requests/s" {
-			rate = float64(shape.InFlight) / mean
+			each = 1
 		}
-		out = append(out, fmt.Sprintf("%s %s", digits(rate), s.unit), "P95 "+span(record.Quantile(sorted, 0.95)))
+		if rate := s.state.rate(shape.InFlight); rate > 0 {
+			out = append(out, fmt.Sprintf("%s %s", digits(rate*each), s.unit))
+		}
+		out = append(out, "P95 "+span(record.Quantile(sorted, 0.95)))
 	}
 	if memory != nil {
 		out = append(out, fmt.Sprintf("%.2f GiB", float64(*memory)/(1<<30)))

@@ -29,7 +29,7 @@ type Manifest struct {
 	Error         string `json:"error,omitempty"` // why a failed run failed
 
 	SpecHash     string            `json:"spec_hash"`
-	WorkloadHash string            `json:"workload_hash"`
+	WorkloadHash string            `json:"workload_hash"` // that of the cell
 	PlanDigest   string            `json:"plan_digest"`
 	Seed         int64             `json:"seed"`
 	Variables    map[string]string `json:"variables,omitempty"` // a sensitive one is "(sensitive)"
@@ -43,6 +43,7 @@ type Manifest struct {
 	Server Server   `json:"server"`
 	GPUs   []Device `json:"gpus"`
 	GPU    GPUInfo  `json:"gpu"`
+	Client Client   `json:"client"`
 	Parts  []Part   `json:"parts"`
 	Counts Counts   `json:"counts"`
 }
@@ -55,6 +56,25 @@ type Host struct {
 	CPU      string `json:"cpu,omitempty"`
 	CPUs     int    `json:"cpus"`
 	Governor string `json:"governor,omitempty"`
+}
+
+// Client is what is known of the instrument itself.
+type Client struct {
+	Floor     *Floor  `json:"floor,omitempty"`     // nil: not measured
+	Unchecked string  `json:"unchecked,omitempty"` // why not
+	IntervalS float64 `json:"interval_s"`          // between two samples of it
+}
+
+// Floor is how fast this machine can send, at the planned load, to a server on
+// loopback that answers at once.
+type Floor struct {
+	InFlight int     `json:"in_flight"`
+	Requests int     `json:"requests"`
+	RatePerS float64 `json:"rate_per_s"`
+	P50S     float64 `json:"p50_s"` // of a request, seconds
+	P95S     float64 `json:"p95_s"`
+	P99S     float64 `json:"p99_s"`
+	CPUPct   float64 `json:"cpu_pct"` // of all cores, that server's share too
 }
 
 // Git is the commit of the spec.

@@ -25,7 +25,8 @@ const (
 	Baseline Phase = "baseline" // one at a time, before the ladders
 	Warmup   Phase = "warmup"   // at the shape that follows, recorded and never counted
 	Measure  Phase = "measure"  // a ladder's rounds
-	Confirm  Phase = "confirm"  // further rounds at an edge
+	Retest   Phase = "retest"   // other text at a limit
+	Confirm  Phase = "confirm"  // further rounds at an edge; outside ladders all limits at once
 )
 
 // Item is one thing on the runner's ordered stream: exactly one field is set.
@@ -33,6 +34,7 @@ type Item struct {
 	Request *Request
 	Sample  *Sample
 	Event   *Event
+	Client  *ClientSample
 	Tick    *Tick
 }
 
@@ -187,35 +189,58 @@ type Sample struct {
 	ThrottleReasons  *int64   // NVML's bits
 }
 
+// ClientSample is one reading of the instrument itself.
+type ClientSample struct {
+	Place
+	Time time.Time
+	TS   float64
+
+	CPUPct      float64 // of the cores that it may use, since the sample before
+	GCPauseS    float64 // since the sample before
+	StallS      float64 // the longest that one of its own timers was late
+	WallStepS   float64 // by which the wall clock stepped
+	Goroutines  int
+	MemoryBytes int64
+	Descriptors *int
+	Limit       *int64 // of descriptors
+	InFlight    int
+}
+
 // EventKind says what happened.
 type EventKind string
 
 // The kinds of event. A begin and its end carry the same place.
 const (
-	RunBegin    EventKind = "run_begin"
-	RunEnd      EventKind = "run_end"
-	PhaseBegin  EventKind = "phase_begin" // probe, baseline (idle), ...
-	PhaseEnd    EventKind = "phase_end"
-	IdleBegin   EventKind = "idle_begin" // nothing is sent: what the loaded model holds by itself
-	IdleEnd     EventKind = "idle_end"
-	LadderBegin EventKind = "ladder_begin"
-	LadderEnd   EventKind = "ladder_end" // Reason: why it ended
-	PassBegin   EventKind = "pass_begin"
-	PassEnd     EventKind = "pass_end"
-	RungBegin   EventKind = "rung_begin" // first warm-up send
-	RungEnd     EventKind = "rung_end"   // last end, and one sampling interval
-	RoundBegin  EventKind = "round_begin"
-	RoundEnd    EventKind = "round_end" // Verdict, WindowS, WallS, MeanInFlight
-	EdgeFound   EventKind = "edge"      // Reason
-	Warning     EventKind = "warning"
-	Interrupted EventKind = "interrupted"
-	GPULost     EventKind = "gpu_lost"
+	RunBegin     EventKind = "run_begin"
+	RunEnd       EventKind = "run_end"
+	PhaseBegin   EventKind = "phase_begin" // probe, baseline (idle), ...
+	PhaseEnd     EventKind = "phase_end"
+	IdleBegin    EventKind = "idle_begin" // nothing is sent: what the loaded model holds by itself
+	IdleEnd      EventKind = "idle_end"
+	LadderBegin  EventKind = "ladder_begin"
+	LadderEnd    EventKind = "ladder_end" // Reason: why it ended
+	PassBegin    EventKind = "pass_begin"
+	PassEnd      EventKind = "pass_end"
+	RungBegin    EventKind = "rung_begin" // first warm-up send
+	RungEnd      EventKind = "rung_end"   // last end, and one sampling interval
+	RoundBegin   EventKind = "round_begin"
+	RoundEnd     EventKind = "round_end" // Verdict, WindowS, WallS, MeanInFlight
+	EdgeFound    EventKind = "edge"      // Reason
+	Warning      EventKind = "warning"
+	Interrupted  EventKind = "interrupted"
+	GPULost      EventKind = "gpu_lost"
+	SettleBegin  EventKind = "settle_begin"
+	SettleEnd    EventKind = "settle_end"    // Reason: how it ended
+	RestartBegin EventKind = "restart_begin" // Reason: why the server is started again
+	RestartEnd   EventKind = "restart_end"   // Reason: why it is not ready; empty where it is
+	ClockStep    EventKind = "clock_step"    // Reason: by how much the wall clock stepped
 )
 
 // EventKinds lists all.
 func EventKinds() []EventKind {
 	return []EventKind{RunBegin, RunEnd, PhaseBegin, PhaseEnd, IdleBegin, IdleEnd, LadderBegin, LadderEnd, PassBegin, PassEnd,
-		RungBegin, RungEnd, RoundBegin, RoundEnd, EdgeFound, Warning, Interrupted, GPULost}
+		RungBegin, RungEnd, RoundBegin, RoundEnd, EdgeFound, Warning, Interrupted, GPULost,
+		SettleBegin, SettleEnd, RestartBegin, RestartEnd, ClockStep}
 }
 
 // Verdict is what became of a round.

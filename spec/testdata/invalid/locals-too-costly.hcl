@@ -1,7 +1,7 @@
 experiment "e" {}
 
 locals {
-  a = doubling(1, 524288)
+  a = range(1000)
   b = [for x in local.a : [for y in local.a : [for z in local.a : 1]]] # ERROR: Expression too large
 }
 

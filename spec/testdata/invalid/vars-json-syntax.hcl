@@ -1,9 +1,13 @@
+# WITH: vars syntax.vars.json
+# ERROR (syntax)
 experiment "e" {}
 
 variable "x" {
-  default = 1
-  validation { # ERROR: Block not yet supported
-  }
+  default = 4
+}
+
+variable "token" {
+  sensitive = true
 }
 
 target {

@@ -1,4 +1,14 @@
+# WITH: vars block.vars.hcl
+# ERROR (block.vars.hcl:2): Unknown block
 experiment "e" {}
+
+variable "x" {
+  default = 4
+}
+
+variable "token" {
+  sensitive = true
+}
 
 target {
   api   = "openai-embeddings"
@@ -13,7 +23,4 @@ prompt "p" {
 ladder "batch" {
   rungs  = [1, 2, 4]
   passes = 3
-}
-
-matrix { # ERROR: Block not yet supported
 }

@@ -1,8 +1,11 @@
 experiment "e" {}
 
-variable "x" {
-  type    = "string" # ERROR: Attribute not yet supported
-  default = "a"
+matrix {
+  n = [1, 2]
+}
+
+gpu {
+  interval = matrix.n # ERROR: Reference not allowed here
 }
 
 target {

@@ -1,0 +1,2 @@
+token = "hunter2"
+x "y" {}

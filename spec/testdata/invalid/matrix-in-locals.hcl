@@ -1,0 +1,24 @@
+experiment "e" {}
+
+matrix {
+  n = [1, 2]
+}
+
+locals {
+  a = matrix.n # ERROR: Reference not allowed here
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

@@ -1,0 +1,20 @@
+experiment "e" {}
+
+matrix {
+  n = [1, 2]
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = matrix.n # ERROR: Reference not allowed here
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

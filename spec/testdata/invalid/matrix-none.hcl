@@ -1,0 +1,18 @@
+experiment "e" {}
+
+
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = matrix.n # ERROR: Unknown attribute of the matrix
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

@@ -1,0 +1,21 @@
+experiment "e" {}
+
+matrix {
+  n = [1, 2]
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  body  = [] # ERROR: Wrong type
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = matrix.n # WARNING: One pass
+}

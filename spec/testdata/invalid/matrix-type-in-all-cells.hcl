@@ -1,0 +1,20 @@
+experiment "e" {}
+
+matrix {
+  n = [1, 2]
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = "x${matrix.n}" # ERROR: Wrong type
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

@@ -1,0 +1,21 @@
+experiment "e" {}
+
+variable "x" {
+  type    = number
+  default = env("NOTHING", "hunter2") # ERROR: Wrong type
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

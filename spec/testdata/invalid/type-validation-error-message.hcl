@@ -1,0 +1,24 @@
+experiment "e" {}
+
+variable "x" {
+  default = 4
+  validation {
+    condition     = var.x < 5
+    error_message = 5 # ERROR: Wrong type
+  }
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

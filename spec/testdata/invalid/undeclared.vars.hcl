@@ -1,0 +1,2 @@
+tokn = "hunter2"
+x    = 5

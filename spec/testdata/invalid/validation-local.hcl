@@ -1,0 +1,28 @@
+experiment "e" {}
+
+locals {
+  y = 1
+}
+
+variable "x" {
+  default = 4
+  validation {
+    condition     = var.x < local.y # ERROR: Reference not allowed here
+    error_message = "It must be small."
+  }
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

@@ -1,0 +1,23 @@
+experiment "e" {}
+
+variable "x" {
+  default = 4
+  validation { # ERROR: Missing attribute
+    condition = var.x > 1
+  }
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

@@ -1,0 +1,22 @@
+# WITH: var x=[null]
+# ERROR (no file): Unusable value for a variable
+experiment "e" {}
+
+variable "x" {
+  type = list(number)
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

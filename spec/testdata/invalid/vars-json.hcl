@@ -1,0 +1,27 @@
+# WITH: vars undeclared.vars.json
+# ERROR (undeclared.vars.json:2): Value for an undeclared variable
+# ERROR (undeclared.vars.json:3): Unusable value for a variable
+experiment "e" {}
+
+variable "x" {
+  default = 4
+}
+
+variable "token" {
+  sensitive = true
+}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}
