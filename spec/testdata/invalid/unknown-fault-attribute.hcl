@@ -17,8 +17,27 @@ ladder "batch" {
 
 simulator {
   fault {
-    kind      = "reset"
-    shares    = 0.1 # ERROR: Unknown attribute
-    every_nth = 2   # ERROR: Unknown attribute
+    kind = "reset"
+
+    shaer     = 1 # ERROR: Unknown attribute
+    eveyr     = 1 # ERROR: Unknown attribute
+    frmo      = 1 # ERROR: Unknown attribute
+    timse     = 1 # ERROR: Unknown attribute
+    at_inpust = 1 # ERROR: Unknown attribute
+    at_tokesn = 1 # ERROR: Unknown attribute
+    statsu    = 1 # ERROR: Unknown attribute
+    boyd      = 1 # ERROR: Unknown attribute
+    aftre     = 1 # ERROR: Unknown attribute
+    ta        = 1 # ERROR: Unknown attribute
+    fro       = 1 # ERROR: Unknown attribute
+    factro    = 1 # ERROR: Unknown attribute
+    memoyr    = 1 # ERROR: Unknown attribute
+  }
+
+  fault { # ERROR: Missing attribute
+    kinds_of = 1 # ERROR: Unknown attribute
+  }
+
+  faults { # ERROR: Unknown block
   }
 }

@@ -16,7 +16,17 @@ ladder "batch" {
 }
 
 simulator {
-  prefix_cach     = true # ERROR: Unknown attribute
-  tokenize_factor = 1.1  # ERROR: Unknown attribute
-  early_stops     = 0.1  # ERROR: Unknown attribute
+  decode_slowdonw  = 1 # ERROR: Unknown attribute
+  tokens_per_chukn = 1 # ERROR: Unknown attribute
+  answer_tokesn    = 1 # ERROR: Unknown attribute
+  early_stpo       = 1 # ERROR: Unknown attribute
+  log_chunsk       = 1 # ERROR: Unknown attribute
+  prefix_caceh     = 1 # ERROR: Unknown attribute
+  cache_blokc      = 1 # ERROR: Unknown attribute
+  max_queeu        = 1 # ERROR: Unknown attribute
+  queue_statsu     = 1 # ERROR: Unknown attribute
+  max_client_bathc = 1 # ERROR: Unknown attribute
+  preallocaet      = 1 # ERROR: Unknown attribute
+  fragment_aftre   = 1 # ERROR: Unknown attribute
+  fragment_tokesn  = 1 # ERROR: Unknown attribute
 }
