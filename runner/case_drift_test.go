@@ -182,8 +182,8 @@ func TestServedFromTheCache(t *testing.T) {
 		{"one token more", 3, 17, 1, plan.Unique, true},
 		{"blocks of a batch", 3, 48, 3, plan.Unique, false},
 		{"more in a batch", 3, 49, 3, plan.Unique, true},
-		{"the same again", 0, 16, 1, plan.Same, false},
-		{"one of a few", 0, 16, 1, plan.Pool, false},
+		{"the same again", 0, 16, 1, plan.Same, true},
+		{"one of a few", 0, 16, 1, plan.Pool, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

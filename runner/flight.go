@@ -196,9 +196,6 @@ func (a *air) begin() *float64 {
 		return nil
 	}
 	gap := time.Since(a.last).Seconds()
-	if gap <= 0 { // it came as the last went: nothing lay between
-		return nil
-	}
 	return &gap
 }
 

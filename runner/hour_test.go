@@ -113,9 +113,12 @@ func TestHourTwice(t *testing.T) {
 	}
 	for _, rows := range [][]record.Request{first, second} {
 		for i := range rows {
-			// Which of those that are sent at one instant gets which connection is the
-			// scheduler's affair.
+			// Which of those that are sent at one instant gets which connection, and whether
+			// one goes before the last has come back, is the scheduler's affair.
 			rows[i].Time, rows[i].ConnReused = time.Time{}, false
+			if g := rows[i].GapS; g != nil && *g == 0 {
+				rows[i].GapS = nil
+			}
 		}
 	}
 	t.Logf("%d rows, %.0f s: %v", len(first), took, outcomes)

@@ -7,7 +7,6 @@ import (
 
 	"rung/runner/prompt"
 	"rung/sinks/record"
-	"rung/spec/plan"
 )
 
 // leastInFlight is the share of the asked requests in flight below which a round
@@ -112,11 +111,8 @@ const cacheBlock = 16
 // cached says that the server took more of the prompts from its prefix cache than
 // what every request must share: what the template puts before them, in whole blocks,
 // and the first few tokens behind it, which two prompts may share by chance. Prompts
-// that are to be used again are to come from a cache.
+// that are sent again are refused too: what a cache answers says nothing of the model.
 func (r *run) cached(v visit, rows []record.Request) string {
-	if v.prompt.Reuse == plan.Same || v.prompt.Reuse == plan.Pool {
-		return ""
-	}
 	shared := r.materials[v.prompt.Name].shared()
 	shared = max((shared+cacheBlock-1)/cacheBlock*cacheBlock, shared+prompt.Chance)
 	hit, allowed, n := 0, 0, 0
