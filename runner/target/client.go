@@ -161,7 +161,8 @@ func (c *Client) path(p string) string {
 
 // Reply is what came of one send, not yet looked at.
 type Reply struct {
-	Sent      time.Time
+	Begun     time.Time // when its turn was
+	Sent      time.Time // when it had a connection; where it got none, when its turn was
 	FirstByte time.Time // of the header; zero where none came
 	Done      time.Time
 	Status    int // 0 where no answer came
@@ -214,7 +215,9 @@ func (c *Client) exchange(ctx context.Context, method, address string, body []by
 	defer w.end()
 	r.Stage = record.StageConnect
 	ctx = httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
-		GotConn: func(i httptrace.GotConnInfo) { r.Reused, r.Stage = i.Reused, record.StageFirstByte },
+		GotConn: func(i httptrace.GotConnInfo) {
+			r.Reused, r.Stage, r.Sent = i.Reused, record.StageFirstByte, time.Now()
+		},
 	})
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
@@ -229,10 +232,13 @@ func (c *Client) exchange(ctx context.Context, method, address string, body []by
 	if stream {
 		w.quiet(record.StageFirstByte, c.timeout.FirstByte.D())
 	}
-	r.Sent = time.Now()
+	r.Begun = time.Now()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		r.Done = time.Now()
+		if r.Sent.IsZero() {
+			r.Sent = r.Begun
+		}
 		r.Stage, r.Err = w.why(r.Stage, err)
 		return r
 	}

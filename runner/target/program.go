@@ -84,6 +84,7 @@ func (p *program) end() {
 
 // exchange sends one line and reads one.
 func (p *program) exchange(ctx context.Context, body []byte, limit int64, timeout time.Duration) (r Reply) {
+	r.Begun = time.Now()
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()
 	r.Stage = record.StageConnect
