@@ -212,3 +212,24 @@ func TestServedFromTheCache(t *testing.T) {
 		})
 	}
 }
+
+// Where answers do not say what came from the cache, the server's own counter does.
+func TestCacheByCounter(t *testing.T) {
+	for _, each := range []int{0, 2, 64} {
+		bubble(t, func(t *testing.T) {
+			f := newFake(t)
+			f.metrics = func() string {
+				return fmt.Sprintf("vllm:prefix_cache_hits_total{engine=\"0\"} %d\n", each*f.seen())
+			}
+			f.answer = func(q asked) said {
+				return said{body: fmt.Sprintf(`{"data":[{"index":0,"embedding":[1,0.5]}],"usage":{"prompt_tokens":%d}}`, q.tokens)}
+			}
+			l := batchLadder("batch", 1, 1, 4, 1)
+			l.Reruns = 0
+			end := walkAll(t, config(f.net, l)).events(record.RoundEnd)[0]
+			if refused := end.Verdict == record.Rejected; refused != (each == 64) || refused && !strings.Contains(end.Reason, "256 prompt tokens of 4 requests came from the server's prefix cache, by its own counter") {
+				t.Errorf("%d tokens a request: %s, %s", each, end.Verdict, end.Reason)
+			}
+		})
+	}
+}

@@ -71,10 +71,10 @@ func eachFault() []plan.Fault {
 	for i, kind := range plan.FaultKinds() {
 		f := plan.Fault{Kind: kind, From: 500 + 300*i, Times: 1} // where one at a time is in flight
 
-		switch kind {
-		case plan.FaultDie:
+		if kind == plan.FaultDie {
 			f.From = 20_000
-		case plan.FaultInterference:
+		}
+		if kind == plan.FaultInterference {
 			f = plan.Fault{Kind: kind, At: plan.Duration(20 * time.Minute), For: plan.Duration(time.Minute), Factor: 1.5}
 		}
 		out = append(out, f)

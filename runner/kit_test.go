@@ -94,6 +94,7 @@ type fake struct {
 	count    func(input json.RawMessage) int // tokens of an input; nil: ids as given, words of a text
 	tokenise func(body string) (int, string) // nil: there is no such endpoint
 	models   func(w http.ResponseWriter)     // nil: the model "m"
+	metrics  func() string                   // nil: there is no page
 	template int                             // tokens of a chat or a completion beside its words
 	mu       sync.Mutex
 	n        int
@@ -130,6 +131,13 @@ func newFake(t *testing.T) *fake {
 		status, body := f.tokenise(string(b))
 		w.WriteHeader(status)
 		fmt.Fprint(w, body)
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if f.metrics == nil {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, f.metrics())
 	})
 	mux.HandleFunc("POST /v1/embeddings", f.infer)
 	mux.HandleFunc("POST /v1/chat/completions", f.infer)

@@ -28,7 +28,7 @@ func (r *run) admit(place record.Place, v visit, res result, planned int) string
 	if reason := refuseBy(res.rows, record.ClientLimited, "this machine ran out of descriptors or ports"); reason != "" {
 		return reason
 	}
-	if reason := r.cached(v, res.rows); reason != "" {
+	if reason := r.cached(v, res); reason != "" {
 		return reason
 	}
 	if reason := r.throttled(place, res.rows); reason != "" {
@@ -112,21 +112,28 @@ const cacheBlock = 16
 // what every request must share: what the template puts before them, in whole blocks,
 // and the first few tokens behind it, which two prompts may share by chance. Prompts
 // that are sent again are refused too: what a cache answers says nothing of the model.
-func (r *run) cached(v visit, rows []record.Request) string {
+func (r *run) cached(v visit, res result) string {
 	shared := r.materials[v.prompt.Name].shared()
 	shared = max((shared+cacheBlock-1)/cacheBlock*cacheBlock, shared+prompt.Chance)
 	hit, allowed, n := 0, 0, 0
-	for _, row := range rows {
-		if row.Outcome == record.OK && row.CachedTokens != nil {
-			hit += *row.CachedTokens
-			allowed += shared * row.Inputs
-			n++
+	for _, row := range res.rows {
+		if row.Outcome != record.OK || row.CachedTokens == nil && res.hits == nil {
+			continue
 		}
+		if row.CachedTokens != nil {
+			hit += *row.CachedTokens
+		}
+		allowed += shared * row.Inputs
+		n++
+	}
+	by := "by its answers"
+	if res.hits != nil {
+		hit, by = int(*res.hits), "by its own counter"
 	}
 	if hit <= allowed {
 		return ""
 	}
-	return fmt.Sprintf("served from the cache: %d prompt tokens of %d requests came from the server's prefix cache, planned were at most %d", hit, n, allowed)
+	return fmt.Sprintf("served from the cache: %d prompt tokens of %d requests came from the server's prefix cache, %s; planned were at most %d", hit, n, by, allowed)
 }
 
 // Reasons of a throttle that void a round, as NVML's bits: a slowdown by the hardware,

@@ -69,3 +69,21 @@ func TestDiscoverTEI(t *testing.T) {
 		})
 	}
 }
+
+// The server's own count of cached tokens, as servers write it; several engines add up.
+func TestCachedTokens(t *testing.T) {
+	for page, want := range map[string]float64{
+		"# TYPE vllm:prefix_cache_hits_total counter\nvllm:prefix_cache_hits_total{engine=\"0\",model_name=\"a b}c\"} 48.0\nvllm:prefix_cache_hits_total{engine=\"1\"} 1.6e+01\nvllm:prefix_cache_hits_created{engine=\"0\"} 1.7e9\n": 64,
+		"llamacpp:prompt_tokens_cached_total 32\n": 32,
+		"":                              -1,
+		"vllm:num_requests_running 1\n": -1,
+		"vllm:prefix_cache_hits_total{engine=\"0\"} NaN\n": -1,
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) }))
+		n, ok := client(t, plan.OpenAIEmbeddings, s.URL).CachedTokens(t.Context())
+		if ok != (want >= 0) || ok && n != want {
+			t.Errorf("%q: %g, %t", page, n, ok)
+		}
+		s.Close()
+	}
+}
