@@ -34,6 +34,9 @@ func (r *run) admit(place record.Place, v visit, res result, planned int) string
 	if reason := r.throttled(place, res.rows); reason != "" {
 		return reason
 	}
+	if reason := r.shared(place, res.rows); reason != "" {
+		return reason
+	}
 	if res.dry {
 		return "client_limited: the prompts that were made beforehand ran out before the round's time"
 	}
@@ -166,6 +169,19 @@ func (r *run) throttled(place record.Place, rows []record.Request) string {
 		}
 	}
 	r.clocks[key] = append(before, clock)
+	return ""
+}
+
+// shared says that another process computed on the card in the round: one that was
+// not there before the ladders, nor when the server had been started again.
+func (r *run) shared(place record.Place, rows []record.Request) string {
+	if len(rows) == 0 || place.Phase == record.Baseline {
+		return ""
+	}
+	w := record.SteadyWindow(rows)
+	if pid := r.sampling.other(w.Begin, w.Begin+record.WallS(rows)); pid != 0 {
+		return fmt.Sprintf("gpu_shared: process %d computes on the device, and was not there before", pid)
+	}
 	return ""
 }
 

@@ -131,6 +131,7 @@ func (r *run) freshServer(ladder int, gone error) error {
 		why = gone.Error()
 	}
 	r.event(record.RestartBegin, record.Place{}, func(e *record.Event) { e.Reason = why })
+	r.sampling.learn(true)
 	err := r.cfg.Server.Restart(r.drain)
 	r.client.Fresh()
 	r.event(record.RestartEnd, record.Place{}, func(e *record.Event) {

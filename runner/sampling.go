@@ -31,7 +31,9 @@ type sampling struct {
 	late     int
 	lost     string
 	last     map[string]*record.Sample
-	recent   []reading // of the last minutes, in order
+	learning bool           // what computes on the card now is the server's
+	known    map[int64]bool // pids of it
+	recent   []reading      // of the last minutes, in order
 }
 
 // reading is what the admission of a round needs of a sample.
@@ -39,6 +41,7 @@ type reading struct {
 	ts    float64
 	bits  int64   // throttle reasons
 	clock float64 // SM, MHz; 0: not known
+	other int64   // pid of a process that is not the server's; 0: none
 }
 
 // leastClocks is how many readings make a median worth a verdict.
@@ -76,6 +79,26 @@ func (s *sampling) latest() map[string]*record.Sample {
 	return maps.Clone(s.last)
 }
 
+// learn takes what computes on the card from now on for the server's, or no longer.
+func (s *sampling) learn(yes bool) {
+	s.turn.take()
+	defer s.turn.give()
+	s.learning = yes
+}
+
+// other is a process that computed on the card in a span of the run's clock and is not
+// the server's; 0 where none was seen.
+func (s *sampling) other(from, to float64) int64 {
+	s.turn.take()
+	defer s.turn.give()
+	for _, r := range s.recent {
+		if r.other != 0 && r.ts >= from && r.ts <= to {
+			return r.other
+		}
+	}
+	return 0
+}
+
 // keep notes a sample for the admission of rounds.
 func (s *sampling) keep(sample record.Sample) {
 	s.last[sample.UUID] = &sample
@@ -86,6 +109,13 @@ func (s *sampling) keep(sample record.Sample) {
 	if sample.SMClockMHz != nil {
 		r.clock = *sample.SMClockMHz
 	}
+	for _, pid := range sample.Processes {
+		if s.learning {
+			s.known[pid] = true
+		} else if !s.known[pid] {
+			r.other = pid
+		}
+	}
 	if len(s.recent) == recentReadings {
 		s.recent = slices.Delete(s.recent, 0, recentReadings/2)
 	}
@@ -93,7 +123,7 @@ func (s *sampling) keep(sample record.Sample) {
 }
 
 func newSampling(r *run, s Sampler, interval time.Duration) *sampling {
-	return &sampling{r: r, sampler: s, interval: interval, quit: make(chan struct{}), turn: newTurn(), last: map[string]*record.Sample{}}
+	return &sampling{r: r, sampler: s, interval: interval, quit: make(chan struct{}), turn: newTurn(), last: map[string]*record.Sample{}, learning: true, known: map[int64]bool{}}
 }
 
 func (s *sampling) start() {

@@ -108,6 +108,9 @@ func (r *run) attempt(place record.Place, v visit) (res result, planned int, err
 		return res, planned, err
 	}
 	r.at(place)
+	if place.Phase != record.Baseline {
+		r.sampling.learn(false)
+	}
 	r.event(record.RoundBegin, place, nil)
 	before, counted := r.cacheCounter()
 	f, watched := r.flight(place, v.shape, planned, v.trips(planned)), r.watched()

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	cardA = `device 0 uuid GPU-a name "Fake A" total 85899345920 used 1000 reserved 500 util 50 memutil 7 power 250500 limit 300000 temp 60 sm 1980 mem 2619 energy 5500 throttle 4 mig 0 ecc 1`
+	cardA = `device 0 uuid GPU-a name "Fake A" total 85899345920 used 1000 reserved 500 util 50 memutil 7 power 250500 limit 300000 temp 60 sm 1980 mem 2619 energy 5500 throttle 4 mig 0 ecc 1 pid 41 pid2 42`
 	cardB = `device 1 uuid GPU-b name "Fake B" total 25769803776 used 7 reserved 0 util 0 power 0 temp 0`
 )
 
@@ -59,7 +59,7 @@ func TestReadings(t *testing.T) {
 	want := record.Sample{Device: 0, UUID: "GPU-a", Name: "Fake A", MemCall: "v2",
 		MemTotalBytes: new(int64(85899345920)), MemUsedBytes: new(int64(1000)), MemFreeBytes: new(int64(85899344420)), MemReservedBytes: new(int64(500)),
 		UtilGPUPct: new(50.0), UtilMemPct: new(7.0), PowerW: new(250.5), TemperatureC: new(60.0), SMClockMHz: new(1980.0), MemClockMHz: new(2619.0),
-		EnergyJ: new(5.5), ThrottleReasons: new(int64(4))}
+		EnergyJ: new(5.5), ThrottleReasons: new(int64(4)), Processes: []int64{41, 42}}
 	if d := cmp.Diff([]record.Sample{want}, sample(t, n)); d != "" {
 		t.Error(d)
 	}

@@ -73,6 +73,16 @@ func readings() []reading {
 			}
 			return ret
 		}},
+		{"nvmlDeviceGetComputeRunningProcesses", []string{"processes"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+			all, ret := d.GetComputeRunningProcesses()
+			if ret == nvml.SUCCESS {
+				s.Processes = nil
+				for _, p := range all {
+					s.Processes = append(s.Processes, int64(p.Pid))
+				}
+			}
+			return ret
+		}},
 	}
 }
 

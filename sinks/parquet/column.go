@@ -170,6 +170,27 @@ func numbers[T any](name, unit, meaning string, at func(*row[T]) *[]float64) col
 	}
 }
 
+// wholes is a column of lists of integers; the empty list is unknown.
+func wholes[T any](name, meaning string, at func(*row[T]) *[]int64) column[T] {
+	return column[T]{
+		name: name, meaning: meaning, typ: arrow.ListOf(arrow.PrimitiveTypes.Int64),
+		write: func(b array.Builder, r *row[T]) {
+			list := b.(*array.ListBuilder)
+			if len(*at(r)) == 0 {
+				list.AppendNull()
+				return
+			}
+			list.Append(true)
+			list.ValueBuilder().(*array.Int64Builder).AppendValues(*at(r), nil)
+		},
+		read: func(a arrow.Array, i int, r *row[T]) {
+			list := a.(*array.List)
+			from, to := list.ValueOffsets(i)
+			*at(r) = slices.Clone(list.ListValues().(*array.Int64).Int64Values()[from:to])
+		},
+	}
+}
+
 // boolean is a column of truth values.
 func boolean[T any](name, meaning string, at func(*row[T]) *bool) column[T] {
 	return column[T]{

@@ -206,6 +206,7 @@ func gaugeColumns() []column[record.Sample] {
 		numberOrNull("mem_clock_mhz", "MHz", "clock of the memory", func(s r) **float64 { return &s.v.MemClockMHz }),
 		numberOrNull("energy_j", "J", "energy since the driver was loaded", func(s r) **float64 { return &s.v.EnergyJ }),
 		wholeOrNull("throttle_reasons", "", "bits as NVML gives them: why clocks are below their most", func(s r) **int64 { return &s.v.ThrottleReasons }),
+		wholes("processes", "pids that compute on the device; null where none is seen, as in many containers", func(s r) *[]int64 { return &s.v.Processes }),
 	}
 }
 

@@ -71,6 +71,9 @@ func typeName(t arrow.DataType) string {
 	case arrow.STRING:
 		return "string"
 	case arrow.LIST:
+		if list, ok := t.(*arrow.ListType); ok && list.Elem().ID() == arrow.INT64 {
+			return "list<int64>"
+		}
 		return "list<double>"
 	case arrow.TIMESTAMP:
 		return "timestamp[us, UTC]"

@@ -70,8 +70,8 @@ type Request struct {
 	Time        time.Time // wall clock of the send
 	DueTS       float64   // when it was due; in a closed loop when its turn came
 	SentTS      float64   // when it had its connection
-	FirstByteTS *float64 // first byte of the answer's header
-	DoneTS      float64  // last byte, or the failure
+	FirstByteTS *float64  // first byte of the answer's header
+	DoneTS      float64   // last byte, or the failure
 
 	// A stream's: when the first generated token of any channel came, how many chunks
 	// had generated text, and the gaps between one and the next. A chunk is not a token.
@@ -187,6 +187,7 @@ type Sample struct {
 	MemClockMHz      *float64
 	EnergyJ          *float64 // since the driver was loaded
 	ThrottleReasons  *int64   // NVML's bits
+	Processes        []int64  // pids that compute on the device; empty where none is seen, as in many containers
 }
 
 // ClientSample is one reading of the instrument itself.

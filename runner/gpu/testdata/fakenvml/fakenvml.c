@@ -24,13 +24,13 @@ typedef struct { unsigned int version; unsigned long long total, reserved, free,
 typedef struct { unsigned long long total, free, used; } memory_t;
 typedef struct { unsigned int gpu, memory; } utilization_t;
 
-enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, VERSION_MISMATCH = 25 };
+enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, INSUFFICIENT_SIZE = 7, VERSION_MISMATCH = 25 };
 enum { MOST = 8 };
 
 struct device {
 	int there;
 	char uuid[96], name[96];
-	unsigned long long total, used, reserved, util, memutil, power, limit, temp, sm, mem, energy, throttle, mig, ecc;
+	unsigned long long total, used, reserved, util, memutil, power, limit, temp, sm, mem, energy, throttle, mig, ecc, pid, pid2;
 };
 
 struct state {
@@ -76,6 +76,8 @@ static void set(struct device *d, const char *key, const char *value) {
 	else if (!strcmp(key, "throttle")) d->throttle = v;
 	else if (!strcmp(key, "mig")) d->mig = v;
 	else if (!strcmp(key, "ecc")) d->ecc = v;
+	else if (!strcmp(key, "pid")) d->pid = v;
+	else if (!strcmp(key, "pid2")) d->pid2 = v;
 }
 
 /* look reads the state for one field of one device; device < 0: of none. */
@@ -184,6 +186,28 @@ NUMBER(nvmlDeviceGetPowerManagementLimit, limit, unsigned int)
 NUMBER(nvmlDeviceGetCurrentClocksThrottleReasons, throttle, unsigned long long)
 #ifndef NO_ENERGY
 NUMBER(nvmlDeviceGetTotalEnergyConsumption, energy, unsigned long long)
+#endif
+
+/* The processes that compute on a device: pid and pid2, where they are not 0. */
+#define PROCESSES(function, info)                                              \
+	ret_t function(void *handle, unsigned int *n, info *out) {             \
+		struct state s;                                                \
+		struct device *d;                                              \
+		ret_t r = ask(handle, "pid", &s, &d);                          \
+		if (r) return r;                                               \
+		unsigned int have = (d->pid != 0) + (d->pid2 != 0);            \
+		unsigned int room = *n;                                        \
+		*n = have;                                                     \
+		if (have > room) return INSUFFICIENT_SIZE;                     \
+		if (d->pid) (out++)->pid = (unsigned int)d->pid;               \
+		if (d->pid2) out->pid = (unsigned int)d->pid2;                 \
+		return SUCCESS;                                                \
+	}
+typedef struct { unsigned int pid; unsigned long long used; } process_v1_t;
+typedef struct { unsigned int pid; unsigned long long used; unsigned int gpu, compute; } process_t;
+#ifndef NO_PROCESSES
+PROCESSES(nvmlDeviceGetComputeRunningProcesses, process_v1_t)
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, process_t)
 #endif
 
 #define MODE(function, field)                                                  \
