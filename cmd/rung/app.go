@@ -22,6 +22,7 @@ type app struct {
 	interrupts     <-chan struct{} // one a signal: the first drains, the second aborts
 	outTTY, errTTY bool
 	width          func() int // of the terminal; 0: there is none
+	self           string     // the program's own file, to start it again as its sampler
 }
 
 // The exit statuses.
@@ -106,7 +107,7 @@ the command line is wrong; 130 interrupted.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetHelpCommand(a.help(root))
-	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.sim(), a.fmt(), a.schema(), a.version())
+	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.sim(), a.fmt(), a.schema(), a.version(), a.sampler())
 	return root
 }
 

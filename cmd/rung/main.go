@@ -23,7 +23,12 @@ func main() {
 			interrupts <- struct{}{}
 		}
 	}()
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
 	a := &app{
+		self:       self,
 		stdin:      os.Stdin,
 		stdout:     os.Stdout,
 		stderr:     os.Stderr,

@@ -17,7 +17,7 @@ import (
 
 // Here implementations meet their interfaces.
 var (
-	_ runner.Sampler = (*gpu.NVML)(nil)
+	_ runner.Sampler = (*gpu.Child)(nil)
 	_ runner.Sampler = (*sim.Card)(nil)
 	_ runner.Server  = (*sim.Server)(nil)
 	_ sinks.Sink     = (*parquet.Writer)(nil)
@@ -83,7 +83,7 @@ func (j *job) openSampler() error {
 		j.gpu = record.GPUInfo{Source: "none", Reason: noneDeclared}
 		return nil
 	case "nvml":
-		s, err := gpu.OpenNVML(gpu.Options{Devices: g.Devices})
+		s, err := gpu.OpenChild(samplerArgs(j.self, g.Devices), samplerPatience)
 		switch {
 		case err == nil:
 			j.sampler, j.gpu = s, record.GPUInfo{Source: "nvml", IntervalS: g.Interval.Seconds()}

@@ -9,6 +9,7 @@
  *   lacks util          the field is NVML_ERROR_NOT_SUPPORTED; one a line
  *   fail init 9         nvmlInit gives the code
  *   fail util 999       reading the field gives the code
+ *   crash temp          reading the field ends the process; hang temp: it never returns
  *   fail device1 15     every call on the device gives the code, opening it too
  *
  * Memory is in bytes, power in mW, energy in mJ, clocks in MHz, as NVML has them.
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int ret_t;
 typedef struct { unsigned int version; unsigned long long total, reserved, free, used; } memory_v2_t;
@@ -93,6 +95,14 @@ static void look(struct state *s, int device, const char *field) {
 		if (!word(&at, w, sizeof w)) continue;
 		if (!strcmp(w, "lacks")) {
 			if (word(&at, v, sizeof v) && !strcmp(v, field)) s->code = NOT_SUPPORTED;
+		} else if (!strcmp(w, "hang") || !strcmp(w, "crash")) {
+			if (word(&at, v, sizeof v) && !strcmp(v, field)) {
+				if (!strcmp(w, "crash")) {
+					fprintf(stderr, "fake driver: crashing at %s\n", field);
+					abort();
+				}
+				for (;;) sleep(1000);
+			}
 		} else if (!strcmp(w, "fail")) {
 			if (word(&at, w, sizeof w) && (!strcmp(w, field) || (device >= 0 && !strcmp(w, broken))))
 				s->code = word(&at, v, sizeof v) ? atoi(v) : 999;
