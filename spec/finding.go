@@ -28,6 +28,9 @@ func (l *loader) add(f finding) {
 	if l.broken && f.severity == Error && missingKind(f.summary) {
 		return
 	}
+	if f.rng != nil && f.vars == nil && l.slips[f.rng.Start.Line] {
+		return
+	}
 	if f.severity == Warning && len(l.findings) >= maxFindings {
 		return
 	}

@@ -11,6 +11,8 @@ const (
 	sumUnreadable     summary = "Cannot read the experiment file"
 	sumTooLarge       summary = "File too large"
 	sumNotText        summary = "Not a text"
+	sumOpenQuote      summary = "Quote not closed"
+	sumNumberUnit     summary = "Number with letters behind it"
 	sumTooDeep        summary = "Nested too deeply"
 	sumTooComplex     summary = "Too many operators or brackets"
 	sumTooCostly      summary = "Expression too large"

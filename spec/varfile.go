@@ -36,8 +36,12 @@ func (l *loader) readVarFiles() {
 			return
 		}
 		f := &varFile{path: path, order: i}
-		l.varFiles = append(l.varFiles, f)
 		b, err := l.readFile(path)
+		if err != nil && strings.ContainsAny(path, "=:") { // a value, and it may be a secret
+			l.outsideError(sumVarsUnreadable, "--var-file takes the name of a file, and what it was given is none. A single value is set by --var name=value.")
+			continue
+		}
+		l.varFiles = append(l.varFiles, f)
 		switch {
 		case err != nil:
 			l.add(finding{severity: Error, summary: string(sumVarsUnreadable), detail: err.Error(), vars: f})
@@ -96,6 +100,10 @@ func (l *loader) varFileIsPlain(f *varFile, isJSON bool) bool {
 		}
 	} else {
 		tokens, _ := hclsyntax.LexConfig(f.src, f.path, hcl.InitialPos) // the parser reports what is invalid
+		if quote, end := openQuote(tokens); end >= 0 {
+			l.errorIn(f, hcl.RangeBetween(quote.Range, tokens[end-1].Range), sumOpenQuote, whyOpenQuote)
+			return false
+		}
 		what, rng = tooMuch(tokens)
 	}
 	if what != "" {
@@ -122,7 +130,7 @@ func tooMuchJSON(src []byte) (summary, int) {
 			for n < len(src) && strings.IndexByte("0123456789.eE+-", src[n]) >= 0 {
 				n++
 			}
-			if !plainNumber(string(src[at:n])) {
+			if beyondFloat(string(src[at:n])) {
 				return sumOutOfRange, at
 			}
 			at = n - 1
