@@ -68,6 +68,7 @@ type loader struct {
 	findings []finding
 	slips    map[int]bool // lines of which all is said
 	hidden   []span       // byte ranges of src that no excerpt shows
+	veiled   []span       // so too, but what the plan shows anyway
 	inFile   bool         // a sensitive value stands in the file itself
 	secrets  []string     // values that no text of a diagnostic shows
 
