@@ -66,7 +66,7 @@ func (d Diagnostic) render(b *strings.Builder, width int, color bool) {
 		}
 		b.WriteByte('\n')
 	}
-	for _, l := range wrap(d.Detail, width) {
+	for _, l := range Wrap(d.Detail, width) {
 		fmt.Fprintf(b, "%s\n", l)
 	}
 	if d.Detail != "" {
@@ -105,9 +105,9 @@ func (l Line) render(b *strings.Builder, width int, color bool) {
 	fmt.Fprintf(b, "%s%s\n", strings.Repeat(" ", gutter+from), strings.Repeat("^", max(1, to-from)))
 }
 
-// wrap breaks a text at spaces so that no line is longer than width, where a word
+// Wrap breaks a text at spaces so that no line is longer than width, where a word
 // allows it.
-func wrap(s string, width int) []string {
+func Wrap(s string, width int) []string {
 	if s == "" {
 		return nil
 	}
