@@ -49,8 +49,13 @@ lint: $(LINT) ## run the linter, and see each fence between the packages refuse 
 fmt: $(LINT) ## format the Go files
 	$(LINT) fmt
 
+VEGETA := bin/vegeta
+
+$(VEGETA): # beside which rung's lateness is measured
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/tsenart/vegeta/v12@v12.12.0
+
 .PHONY: bench
-bench: ## run the benchmarks
+bench: $(VEGETA) ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: golden

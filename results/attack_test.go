@@ -120,7 +120,7 @@ func TestOutputLengths(t *testing.T) {
 	if o := rep.Ladders[0].Rungs[2].Output; o.Min != 3 || o.Max != 4 || o.Mean != 3.5 || o.Short != o.N || o.Planned != 64 {
 		t.Errorf("output %+v", o)
 	}
-	has(t, "notices", notices(rep), "outputs were shorter than asked at 4 (3 to 4 of 64 tokens): throughput per received token",
+	has(t, "notices", notices(rep), "120 of 600 answers are shorter than asked, at 4 (3 to 4 of 64 tokens): throughput per received token",
 		"outputs differ in length between rungs (3.5 tokens on average at 4, 64 at 1), so the gain is not of load alone")
 	if rep = report(chat()); strings.Contains(notices(rep), "output") {
 		t.Errorf("a notice on outputs as asked: %s", notices(rep))

@@ -97,12 +97,13 @@ func (v visits) latencies() []float64 {
 }
 
 // tally counts what became of the requests, as the runner does when it looks for
-// the edge: all attempts, without what was cancelled.
+// the edge: all attempts, without what was cancelled or met a connection that the
+// server had closed while it lay idle, and was sent again.
 func (v visits) tally() plan.Tally {
 	var t plan.Tally
 	for _, a := range v {
 		for _, r := range a.rows {
-			if r.Outcome != record.Cancelled {
+			if r.Outcome != record.Cancelled && !r.ResetIdle {
 				t.Add(string(r.Outcome), r.Failed())
 			}
 		}

@@ -3,7 +3,6 @@ package results
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -60,7 +59,7 @@ func newWalked(l plan.Ladder, r *Run, all []attempt, rules plan.Analysis) *walke
 	}
 	w.out.NotRising = notRising(l.Rungs)
 	w.out.Ended = ended(l.Name, r.Events)
-	w.out.Warmups, w.out.Said = w.warmups(), said(every)
+	w.out.Warmups, w.out.Said, w.out.Met = w.warmups(), said(every), met(every)
 	return w
 }
 
@@ -93,16 +92,6 @@ func ended(ladder string, events []record.Event) string {
 		}
 	}
 	return "the run ended before the ladder did"
-}
-
-// query is the SQL that gives the number of counted successes and the P95 of each
-// rung, in DuckDB, from the run's own files.
-func query(dir, ladder string) string {
-	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-	return fmt.Sprintf(`select rung_value, count(*) as n, quantile_cont(latency_s, 0.95) as p95_s
-from %s
-where ladder = %s and phase = 'measure' and counted and outcome = 'ok'
-group by 1 order by 1`, quote(filepath.ToSlash(filepath.Join(dir, "requests", "*.parquet"))), quote(ladder))
 }
 
 // measure fills in the rungs that were walked, but for what needs other rungs.

@@ -74,6 +74,9 @@ func (l *Ladder) notice(say func(string, ...any)) {
 				l.Name, u.Value, count(total(u.Failures), "warm-up", "warm-ups"), listed(u.Failures))
 		}
 	}
+	for _, m := range l.Met {
+		m.notice(l.Name, say)
+	}
 	if s := l.lengths(); s != "" {
 		say("Ladder %q: %s.", l.Name, s)
 	}
@@ -125,7 +128,7 @@ func (l *Ladder) belowStop() (n int, names, at string) {
 // one rung other work than the next; "" where all are alike.
 func (l *Ladder) lengths() string {
 	var short []string
-	low, high, planned := 0, 0, 0
+	low, high, planned, shorter, answers := 0, 0, 0, 0, 0
 	var least, most *Rung
 	for i := range l.Rungs {
 		r := &l.Rungs[i]
@@ -133,6 +136,7 @@ func (l *Ladder) lengths() string {
 		if o == nil {
 			continue
 		}
+		shorter, answers = shorter+o.Short, answers+o.N
 		if o.Short > 0 {
 			if len(short) == 0 {
 				low, high = o.Min, o.Max
@@ -153,7 +157,7 @@ func (l *Ladder) lengths() string {
 		if low < high {
 			got = fmt.Sprintf("%d to %d", low, high)
 		}
-		s := fmt.Sprintf("outputs were shorter than asked at %s (%s of %d tokens): throughput per received token", strings.Join(short, ", "), got, planned)
+		s := fmt.Sprintf("%d of %d answers are shorter than asked, at %s (%s of %d tokens): throughput per received token", shorter, answers, strings.Join(short, ", "), got, planned)
 		if high <= 0 {
 			s = fmt.Sprintf("the answers at %s report 0 output tokens of %d asked, so there is no throughput and no knee", strings.Join(short, ", "), planned)
 		}

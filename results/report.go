@@ -1,6 +1,9 @@
 package results
 
 import (
+	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"rung/sinks/record"
@@ -117,7 +120,8 @@ type Ladder struct {
 
 	Warmups []Warmups `json:"warmup_failures,omitempty"`
 	Said    []Said    `json:"errors,omitempty"` // one failure a name
-	Cache   *Cache    `json:"cache,omitempty"`  // nil where nothing came from one, or the server does not say
+	Met     []Met     `json:"limits_met,omitempty"`
+	Cache   *Cache    `json:"cache,omitempty"` // nil where nothing came from one, or the server does not say
 
 	Findings []string `json:"findings"` // in sentences, the most important first
 	Query    string   `json:"query"`    // SQL that gives n and P95 of each rung
@@ -237,4 +241,14 @@ type Headroom struct {
 	ReserveBytes   int64    `json:"reserve_bytes"`     // between the limit and the rung above it
 	Extrapolated   bool     `json:"reserve_extrapolated"`
 	NotMeasured    []string `json:"not_measured,omitempty"`
+}
+
+// query is the SQL that gives the number of counted successes and the P95 of each
+// rung, in DuckDB, from the run's own files.
+func query(dir, ladder string) string {
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	return fmt.Sprintf(`select rung_value, count(*) as n, quantile_cont(latency_s, 0.95) as p95_s
+from %s
+where ladder = %s and phase = 'measure' and counted and outcome = 'ok'
+group by 1 order by 1`, quote(filepath.ToSlash(filepath.Join(dir, "requests", "*.parquet"))), quote(ladder))
 }

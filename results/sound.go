@@ -18,10 +18,7 @@ const longestRun = 1e9
 // any run, an end before its beginning), and how many those were.
 func (r *Run) sound() (*Run, int) {
 	requests := keep(r.Requests, func(q record.Request) bool {
-		if !q.Sent() { // it has no times but the one at which it was due
-			return isTime(q.DueTS)
-		}
-		return isTime(q.DueTS) && isTime(q.SentTS) && isTime(q.DoneTS) && q.DoneTS >= q.DueTS && q.DoneTS >= q.SentTS
+		return isTime(q.DueTS) && (!q.Sent() || isTime(q.SentTS) && isTime(q.DoneTS) && q.DoneTS >= q.DueTS && q.DoneTS >= q.SentTS)
 	})
 	samples := keep(r.Samples, func(s record.Sample) bool { return isTime(s.TS) })
 	events := keep(r.Events, func(e record.Event) bool { return isTime(e.TS) })

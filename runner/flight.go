@@ -20,6 +20,7 @@ type result struct {
 	rows    []record.Request   // in order of index; a dropped one too
 	counted [][]record.Request // of several rounds: those of each that was admitted
 	cut     bool               // an outcome stopped the sending
+	hits    *float64           // cached prompt tokens by the server's own counter, over the round
 	busy    string             // where the client itself had hardly any time left
 	dry     bool               // a client that could not make requests as fast as they were to be sent
 }

@@ -233,7 +233,10 @@ func (p *Prepared) confirmText(ctx context.Context, shape plan.Shape, d target.D
 		p.checkOutput(row)
 		return m, nil
 	case record.TokenMismatch:
-		return nil, fmt.Errorf("%w: %s", errNoExactLength, row.Error)
+		if p.server.Tokeniser == byUsage {
+			return nil, fmt.Errorf("%w: %s", errNoExactLength, row.Error)
+		}
+		return m, p.alignByUsage(ctx, shape, m, row)
 	default:
 		return nil, p.errProbe(row)
 	}
@@ -272,6 +275,10 @@ func (p *Prepared) checkOutput(r record.Request) {
 	p.warnings = append(p.warnings, fmt.Sprintf("asked for %d output tokens the server gave %d: outputs are recorded as they come", *r.OutputTokensPlanned, *r.OutputTokens))
 }
 
+// byUsage is the tokeniser where there is none: words are counted, and the usage of
+// answers says what a word is.
+const byUsage = "usage"
+
 // setCounter sets how the tokens of a text are counted: by the server's tokenise
 // endpoint or, without one, by words, after two answers' usage has shown that a
 // word is a token.
@@ -294,7 +301,7 @@ func (p *Prepared) setCounter(ctx context.Context, shape plan.Shape, d target.Di
 		m.texts.Overhead = max(0, n-1)
 		return err
 	}
-	p.server.Tokeniser = "usage"
+	p.server.Tokeniser = byUsage
 	return p.calibrate(ctx, shape, m)
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,9 +14,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"rung/sinks/record"
-	"rung/spec/plan"
 )
 
 // The tests run in virtual time: real HTTP over net.Pipe in a synctest bubble, so
@@ -79,7 +75,8 @@ type said struct {
 	output *int
 	cached int // tokens from the cache, in the usage
 	header map[string]string
-	drop   bool            // the connection is broken
+	drop   bool            // the connection is broken, after the body where there is one
+	stale  bool            // and at once, as one that had been closed before
 	until  <-chan struct{} // where set, the connection is broken when it closes
 	dims   int
 }
@@ -97,7 +94,8 @@ type fake struct {
 	count    func(input json.RawMessage) int // tokens of an input; nil: ids as given, words of a text
 	tokenise func(body string) (int, string) // nil: there is no such endpoint
 	models   func(w http.ResponseWriter)     // nil: the model "m"
-	template int                             // tokens of a chat beside its words
+	metrics  func() string                   // nil: there is no page
+	template int                             // tokens of a chat or a completion beside its words
 	mu       sync.Mutex
 	n        int
 	byInputs map[int]int
@@ -106,6 +104,9 @@ type fake struct {
 	most     int
 	bodies   []string // SHA-256 of each
 }
+
+// serverIdle is after how long servers drop connections that lie idle.
+const serverIdle = 5 * time.Second
 
 func newFake(t *testing.T) *fake {
 	t.Helper()
@@ -131,9 +132,17 @@ func newFake(t *testing.T) *fake {
 		w.WriteHeader(status)
 		fmt.Fprint(w, body)
 	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if f.metrics == nil {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, f.metrics())
+	})
 	mux.HandleFunc("POST /v1/embeddings", f.infer)
 	mux.HandleFunc("POST /v1/chat/completions", f.infer)
-	f.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST /v1/completions", f.infer)
+	f.server = &http.Server{IdleTimeout: serverIdle, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if f.dead.Load() {
 			panic(http.ErrAbortHandler)
 		}
@@ -171,6 +180,7 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &q.fields)
 	chat := strings.Contains(r.URL.Path, "chat")
 	usage := f.measure(&q, chat)
+	_, generates := q.fields["max_tokens"]
 	f.mu.Lock()
 	f.n++
 	f.byInputs[q.inputs]++
@@ -184,7 +194,7 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 		s = f.answer(q)
 	}
 	least := time.Millisecond // nothing takes no time
-	if s.drop {
+	if s.drop && !s.stale {
 		least = 200 * time.Millisecond // a server that breaks at once had closed the connection before
 	}
 	select {
@@ -198,6 +208,10 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 	f.inFlight--
 	f.mu.Unlock()
 	if s.drop {
+		if s.body != "" { // the answer had begun
+			fmt.Fprint(w, s.body)
+			_ = http.NewResponseController(w).Flush()
+		}
 		panic(http.ErrAbortHandler)
 	}
 	for name, v := range s.header {
@@ -211,12 +225,12 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 	if s.tokens != nil {
 		usage = *s.tokens
 	}
-	if chat {
+	if generates {
 		output := intField(q.fields["max_tokens"])
 		if s.output != nil {
 			output = *s.output
 		}
-		fmt.Fprintf(w, `{"choices":[{"index":0,"finish_reason":"length","message":{"content":"x"}}],"usage":{"prompt_tokens":%d,"completion_tokens":%d}}`, usage, output)
+		fmt.Fprintf(w, `{"choices":[{"index":0,"finish_reason":"length","text":"x","message":{"content":"x"}}],"usage":{"prompt_tokens":%d,"completion_tokens":%d}}`, usage, output)
 		return
 	}
 	data := make([]string, q.inputs)
@@ -229,14 +243,16 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 // measure counts the inputs and their tokens.
 func (f *fake) measure(q *asked, chat bool) (usage int) {
 	var inputs []json.RawMessage
+	_ = json.Unmarshal(q.fields["input"], &inputs)
+	if prompt, ok := q.fields["prompt"]; ok {
+		inputs, usage = []json.RawMessage{prompt}, f.template
+	}
 	if chat {
 		var ms []struct {
 			Content json.RawMessage `json:"content"`
 		}
 		_ = json.Unmarshal(q.fields["messages"], &ms)
 		inputs, usage = []json.RawMessage{ms[0].Content}, f.template
-	} else {
-		_ = json.Unmarshal(q.fields["input"], &inputs)
 	}
 	count := f.count
 	if count == nil {
@@ -271,137 +287,4 @@ func intField(raw json.RawMessage) int {
 	var n int
 	_ = json.Unmarshal(raw, &n)
 	return n
-}
-
-// tape collects what a run emits.
-type tape struct {
-	mu    sync.Mutex
-	items []record.Item
-	on    func(record.Item) // called for each, before it is kept
-}
-
-func (p *tape) put(it record.Item) {
-	if p.on != nil {
-		p.on(it)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.items = append(p.items, it)
-}
-
-func (p *tape) rows(keep ...func(record.Request) bool) []record.Request {
-	var out []record.Request
-	for _, it := range p.items {
-		if it.Request != nil && !slices.ContainsFunc(keep, func(k func(record.Request) bool) bool { return !k(*it.Request) }) {
-			out = append(out, *it.Request)
-		}
-	}
-	return out
-}
-
-func phase(p record.Phase) func(record.Request) bool {
-	return func(r record.Request) bool { return r.Phase == p }
-}
-
-func (p *tape) events(kind record.EventKind) []record.Event {
-	var out []record.Event
-	for _, it := range p.items {
-		if it.Event != nil && it.Event.Kind == kind {
-			out = append(out, *it.Event)
-		}
-	}
-	return out
-}
-
-func (p *tape) samples() []record.Sample {
-	var out []record.Sample
-	for _, it := range p.items {
-		if it.Sample != nil {
-			out = append(out, *it.Sample)
-		}
-	}
-	return out
-}
-
-func (p *tape) reasons(kind record.EventKind) []string {
-	var out []string
-	for _, e := range p.events(kind) {
-		out = append(out, e.Reason)
-	}
-	return out
-}
-
-// batchLadder has a rung for each batch size, a round of one request at a time.
-func batchLadder(name string, passes, rounds, requests int, batches ...int) plan.Ladder {
-	l := plan.Ladder{Name: name, Axis: plan.AxisBatch, Prompt: plan.Prompt{Name: "p"}, Reruns: 2, Cooldown: plan.Duration(time.Second),
-		Stop: plan.Stop{Outcomes: []string{"oom", "cuda_error", "reset", "refused"}, FailureRatio: 0.01, ConfirmRounds: 3}}
-	for i, b := range batches {
-		l.Rungs = append(l.Rungs, plan.Rung{Index: i, Value: float64(b), Shape: plan.Shape{Batch: b, InputTokens: 16, InFlight: 1}, Warmup: 1, Rounds: rounds, Requests: requests})
-	}
-	for i := range passes {
-		p := plan.Pass{Index: i, Up: i%2 == 0}
-		for j := range batches {
-			p.Order = append(p.Order, j)
-		}
-		if !p.Up {
-			slices.Reverse(p.Order)
-		}
-		l.Passes = append(l.Passes, p)
-	}
-	return l
-}
-
-// loadLadder raises the requests in flight.
-func loadLadder(requests int, inFlight ...int) plan.Ladder {
-	l := batchLadder("load", 1, 1, requests, inFlight...)
-	l.Axis = plan.AxisConcurrency
-	for i, n := range inFlight {
-		l.Rungs[i].Shape.Batch, l.Rungs[i].Shape.InFlight, l.Rungs[i].Warmup = 1, n, n
-	}
-	return l
-}
-
-func config(f *pipes, ladders ...plan.Ladder) Config {
-	p := plan.Plan{Format: plan.Format, Experiment: "e", Seed: 1,
-		Target: plan.Target{API: plan.OpenAIEmbeddings, URL: "http://127.0.0.1:8000", HasURL: true, Model: "m", Timeout: plan.Timeout{Connect: plan.Duration(time.Second), Request: plan.Duration(time.Minute)}},
-		GPU:    plan.GPU{Interval: plan.Duration(200 * time.Millisecond)}}
-	c := plan.Cell{Ladders: ladders}
-	p.Cells = []plan.Cell{c}
-	return Config{Plan: p, Cell: c, Dial: f.dial}
-}
-
-// chatConfig asks for chats of 20 input tokens and some output tokens.
-func chatConfig(f *pipes, output int) Config {
-	l := batchLadder("chat", 1, 2, 1, 1)
-	l.Axis, l.Prompt.Exact = plan.AxisConcurrency, true
-	l.Rungs[0].Shape = plan.Shape{Batch: 1, InputTokens: 20, OutputTokens: output, InFlight: 1}
-	cfg := config(f, l)
-	cfg.Plan.Target.API = plan.OpenAIChat
-	return cfg
-}
-
-// bubble runs a test in virtual time.
-func bubble(t *testing.T, f func(t *testing.T)) {
-	t.Helper()
-	synctest.Test(t, f)
-}
-
-func prepare(t *testing.T, cfg Config) *Prepared {
-	t.Helper()
-	p, err := Prepare(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	return p
-}
-
-// walkAll prepares and runs to the end.
-func walkAll(t *testing.T, cfg Config) *tape {
-	t.Helper()
-	p, out := prepare(t, cfg), &tape{}
-	if _, err := p.Run(t.Context(), t.Context(), out.put); err != nil {
-		t.Fatal(err)
-	}
-	return out
 }

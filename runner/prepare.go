@@ -57,6 +57,7 @@ type Prepared struct {
 	dims       *dimension
 	perInput   int64 // bytes of an answer for each input, in the requests before the run
 	instrument record.Client
+	counter    bool // the server counts what its prefix cache gives, and its answers don't say
 	usage      bool // an answer before the run had its input tokens
 
 	alivePause time.Duration // between two questions to a server that broke off
@@ -125,7 +126,19 @@ func (p *Prepared) prepare(ctx context.Context) error {
 		p.materials[name] = m
 	}
 	p.limits(uses)
+	p.findCounter(ctx)
 	return p.checkSelf(ctx)
+}
+
+// findCounter looks for the server's own count of cached tokens, where its answers do
+// not have one.
+func (p *Prepared) findCounter(ctx context.Context) {
+	for _, r := range p.probes {
+		if r.CachedTokens != nil {
+			return
+		}
+	}
+	_, p.counter = p.client.CachedTokens(ctx)
 }
 
 // Instrument is what is known of the instrument itself.

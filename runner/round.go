@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rung/runner/prompt"
 	"rung/sinks/record"
 )
 
@@ -15,7 +16,7 @@ const leastInFlight = 0.95
 // admit says why a round must not count, or "" where it does. planned is the
 // number of requests that the round was to have; 0 where that was not planned.
 func (r *run) admit(place record.Place, v visit, res result, planned int) string {
-	if r.stopped() && !res.cut && (len(res.rows) < planned || planned == 0 || has(res.rows, record.Cancelled)) || has(res.rows, record.Cancelled) {
+	if r.stopped() && !res.cut && (len(own(res.rows)) < planned || planned == 0 || has(res.rows, record.Cancelled)) || has(res.rows, record.Cancelled) {
 		return "interrupted"
 	}
 	if reason := refuseBy(res.rows, record.TokenMismatch, "input tokens off the plan"); reason != "" {
@@ -27,7 +28,7 @@ func (r *run) admit(place record.Place, v visit, res result, planned int) string
 	if reason := refuseBy(res.rows, record.ClientLimited, "this machine ran out of descriptors or ports"); reason != "" {
 		return reason
 	}
-	if reason := r.cached(v, res.rows); reason != "" {
+	if reason := r.cached(v, res); reason != "" {
 		return reason
 	}
 	if reason := r.throttled(place, res.rows); reason != "" {
@@ -108,24 +109,31 @@ func late(rows []record.Request) string {
 const cacheBlock = 16
 
 // cached says that the server took more of the prompts from its prefix cache than
-// what every request must share: what the template puts before them, in whole blocks.
-func (r *run) cached(v visit, rows []record.Request) string {
+// what every request must share: what the template puts before them, in whole blocks,
+// and the first few tokens behind it, which two prompts may share by chance. Prompts
+// that are sent again are refused too: what a cache answers says nothing of the model.
+func (r *run) cached(v visit, res result) string {
 	shared := r.materials[v.prompt.Name].shared()
-	if shared > 0 {
-		shared = (shared + cacheBlock - 1) / cacheBlock * cacheBlock
-	}
+	shared = max((shared+cacheBlock-1)/cacheBlock*cacheBlock, shared+prompt.Chance)
 	hit, allowed, n := 0, 0, 0
-	for _, row := range rows {
-		if row.Outcome == record.OK && row.CachedTokens != nil {
-			hit += *row.CachedTokens
-			allowed += shared * row.Inputs
-			n++
+	for _, row := range res.rows {
+		if row.Outcome != record.OK || row.CachedTokens == nil && res.hits == nil {
+			continue
 		}
+		if row.CachedTokens != nil {
+			hit += *row.CachedTokens
+		}
+		allowed += shared * row.Inputs
+		n++
+	}
+	by := "by its answers"
+	if res.hits != nil {
+		hit, by = int(*res.hits), "by its own counter"
 	}
 	if hit <= allowed {
 		return ""
 	}
-	return fmt.Sprintf("served from the cache: %d prompt tokens of %d requests came from the server's prefix cache, planned were at most %d", hit, n, allowed)
+	return fmt.Sprintf("served from the cache: %d prompt tokens of %d requests came from the server's prefix cache, %s; planned were at most %d", hit, n, by, allowed)
 }
 
 // Reasons of a throttle that void a round, as NVML's bits: a slowdown by the hardware,
@@ -184,6 +192,12 @@ func (r *run) usageLost(rows []record.Request) string {
 		return ""
 	}
 	return fmt.Sprintf("no usage in %d of %d answers: their input tokens are not confirmed", n, len(rows))
+}
+
+// own are the rows without those that were sent again, since they met a connection
+// that the server had closed while it lay idle: they say nothing of it.
+func own(rows []record.Request) []record.Request {
+	return slices.DeleteFunc(slices.Clone(rows), func(row record.Request) bool { return row.ResetIdle })
 }
 
 func refuseBy(rows []record.Request, o record.Outcome, words string) string {

@@ -56,7 +56,7 @@ func (p *Prepared) row(place record.Place, index int, shape plan.Shape, c call, 
 	}
 	row := record.Request{
 		Place: place, ID: c.id, Index: index,
-		Time: r.Sent, DueTS: p.clock.at(r.Sent), SentTS: p.clock.at(r.Sent), DoneTS: p.clock.at(r.Done),
+		Time: r.Sent, DueTS: p.clock.at(r.Begun), SentTS: p.clock.at(r.Sent), DoneTS: p.clock.at(r.Done),
 		InFlight: shape.InFlight, Inputs: shape.Batch, InputsDone: a.InputsDone,
 		InputTokensPlanned: c.tokens, InputTokens: a.InputTokens,
 		OutputTokens: a.OutputTokens, CachedTokens: a.CachedTokens, UsageSource: a.UsageSource,

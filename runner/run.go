@@ -17,16 +17,17 @@ var ErrServerGone = errors.New("server_gone: the server stopped answering and st
 // run is one run under way.
 type run struct {
 	*Prepared
-	drain    context.Context // its end: no more is sent
-	abort    context.Context // its end: what is in flight is given up
-	emit     func(record.Item)
-	emitting turn
-	here     atomic.Pointer[record.Place]
-	sampling *sampling
-	incident int64
-	cooled   bool // the next rung needs no cool-down before it
-	air      air
-	clocks   map[rungKey][]float64 // median SM clock of each round that counted, in MHz
+	drain      context.Context // its end: no more is sent
+	abort      context.Context // its end: what is in flight is given up
+	emit       func(record.Item)
+	emitting   turn
+	here       atomic.Pointer[record.Place]
+	sampling   *sampling
+	incident   int64
+	cooled     bool // the next rung needs no cool-down before it
+	air        air
+	chunksSaid bool                  // that chunks and tokens do not go together
+	clocks     map[rungKey][]float64 // median SM clock of each round that counted, in MHz
 
 	idle        map[string]*record.Sample // each card in the idle time, by UUID
 	baselineP95 float64                   // seconds; 0 where there was no baseline
@@ -221,6 +222,20 @@ func (r *run) rows(rows []record.Request, reason string) {
 		}
 		r.send(record.Item{Request: &rows[i]})
 	}
+	r.compareChunks(rows)
+}
+
+// compareChunks says once in a run that streams have more chunks with text than the
+// server counted tokens. A chunk is no token, and the server's count is what is used.
+func (r *run) compareChunks(rows []record.Request) {
+	for _, row := range rows {
+		if !r.chunksSaid && row.Outcome == record.OK && row.Chunks != nil && row.OutputTokens != nil && *row.Chunks > *row.OutputTokens {
+			r.chunksSaid = true
+			r.event(record.Warning, row.Place, func(e *record.Event) {
+				e.Reason = fmt.Sprintf("an answer came in %d chunks with text, and its usage has %d output tokens: the usage is what counts", *row.Chunks, *row.OutputTokens)
+			})
+		}
+	}
 }
 
 func (r *run) roundEnd(place record.Place, v visit, res result, reason string) {
@@ -258,7 +273,7 @@ const (
 // their time was up, whether it is still there. It is ErrServerGone where it stays
 // away.
 func (r *run) checkAlive(rows []record.Request) error {
-	switch {
+	switch rows = own(rows); {
 	case has(rows, record.Reset), has(rows, record.Refused):
 		return r.awaitServer(false)
 	case has(rows, record.Timeout):

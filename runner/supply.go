@@ -12,7 +12,9 @@ import (
 // starts, the others beside it, and none waits for more than this.
 const (
 	heldBytes = 64 << 20
-	leastHeld = 64 // whatever their size
+	leastHeld = 64 // whatever their size, where so many are sent as the clock starts
+
+	endlessHeld = 16 << 10 // of a round that has no number of requests: it may need but a few
 )
 
 // supply hands out the requests of a round, in order. Their bytes exist before they
@@ -43,7 +45,10 @@ func (r *run) supply(ctx context.Context, o order) (*supply, error) {
 		quit()
 		return nil, err
 	}
-	held := max(leastHeld, heldBytes/max(1, len(first.body)))
+	held := max(min(leastHeld, o.shape.InFlight), heldBytes/max(1, len(first.body)))
+	if o.n < 0 {
+		held = min(held, endlessHeld)
+	}
 	if o.n >= 0 && (o.n < held || r.materials[o.prompt.Name].ids == nil) {
 		held = o.n
 	}

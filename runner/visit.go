@@ -109,6 +109,7 @@ func (r *run) attempt(place record.Place, v visit) (res result, planned int, err
 	}
 	r.at(place)
 	r.event(record.RoundBegin, place, nil)
+	before, counted := r.cacheCounter()
 	f, watched := r.flight(place, v.shape, planned, v.trips(planned)), r.watched()
 	if v.rate > 0 {
 		res = f.openLoop(s, due)
@@ -116,7 +117,19 @@ func (r *run) attempt(place record.Place, v visit) (res result, planned int, err
 		res = f.closedLoop(s, v.duration)
 	}
 	res.busy = watched()
+	if after, ok := r.cacheCounter(); ok && counted && after >= before {
+		hits := after - before
+		res.hits = &hits
+	}
 	return res, planned, s.close()
+}
+
+// cacheCounter reads the server's count of cached tokens, where it is needed.
+func (r *run) cacheCounter() (n float64, ok bool) {
+	if !r.counter {
+		return 0, false
+	}
+	return r.client.CachedTokens(r.abort)
 }
 
 // maxDue bounds the requests of one round.

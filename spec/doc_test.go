@@ -124,11 +124,13 @@ func TestDocumentedExamplesLoad(t *testing.T) {
 	prompt := drop(doc["prompt"][0], "text_file")
 	chat := strings.Replace(doc["target"][0], "openai-embeddings", "openai-chat", 1)
 	for name, source := range map[string]string{
-		"a program": head + doc["target"][1] + embeddings(prompt) + ladder,
-		"a log":     head + doc["target"][0] + doc["server"][1] + embeddings(prompt) + ladder,
-		"a server":  head + doc["target"][0] + doc["server"][0] + embeddings(prompt) + ladder,
-		"a mix":     head + doc["target"][0] + embeddings(prompt) + doc["prompt"][1] + ladder,
-		"goals":     head + chat + prompt + doc["slo"][0] + doc["rollback"][0] + doc["config"][0] + ladder,
+		"a program":   head + doc["target"][1] + embeddings(prompt) + ladder,
+		"a log":       head + doc["target"][0] + doc["server"][1] + embeddings(prompt) + ladder,
+		"a server":    head + doc["target"][0] + doc["server"][0] + embeddings(prompt) + ladder,
+		"a simulator": head + doc["target"][0] + doc["simulator"][1] + embeddings(prompt) + ladder,
+		"faults":      head + doc["target"][0] + doc["simulator"][2] + embeddings(prompt) + ladder,
+		"a mix":       head + doc["target"][0] + embeddings(prompt) + doc["prompt"][1] + ladder,
+		"goals":       head + chat + prompt + doc["slo"][0] + doc["rollback"][0] + doc["config"][0] + ladder,
 	} {
 		t.Run(name, func(t *testing.T) { mustLoad(t, source, Options{}) })
 	}

@@ -18,6 +18,7 @@ type schema struct {
 	attrs    []string
 	required []string
 	blocks   []string // nested, each at most once
+	many     []string // of these, those that may stand there several times
 	nulls    bool     // an attribute may be null; elsewhere that leaves it out
 }
 
@@ -26,7 +27,7 @@ func schemas() []schema {
 	return []schema{fileSchema(), variableSchema(), targetSchema(), timeoutSchema(), simulatorSchema(), promptSchema(),
 		ladderSchema(), stopSchema(), kneeSchema(), experimentSchema(), gpuSchema(), baselineSchema(), analysisSchema(),
 		limitSchema(), headroomSchema(), baselineCheckSchema(), configSchema(), serverSchema(), readySchema(), serverStopSchema(),
-		metricsSchema(), sloSchema(), rollbackSchema(), formSchema(), settleSchema(), retestSchema(), confirmSchema(), validationSchema()}
+		metricsSchema(), sloSchema(), rollbackSchema(), formSchema(), settleSchema(), retestSchema(), confirmSchema(), validationSchema(), faultSchema()}
 }
 
 // blocksWith are the kinds of the blocks that have an attribute.
@@ -51,6 +52,7 @@ type fields struct {
 	attrs  map[string]*hclsyntax.Attribute
 	blocks map[string]*hclsyntax.Block
 	empty  bool // no attribute stands in it that is not null
+	many   map[string][]*hclsyntax.Block
 }
 
 // absent are the fields of a block that the file does not have.
@@ -58,7 +60,7 @@ func (l *loader) absent(s schema) *fields { return &fields{l: l, kind: s.kind} }
 
 // open checks a block against its schema.
 func (l *loader) open(b *hclsyntax.Block, s schema) *fields {
-	f := &fields{l: l, kind: s.kind, block: b, attrs: map[string]*hclsyntax.Attribute{}, blocks: map[string]*hclsyntax.Block{}}
+	f := &fields{l: l, kind: s.kind, block: b, attrs: map[string]*hclsyntax.Attribute{}, blocks: map[string]*hclsyntax.Block{}, many: map[string][]*hclsyntax.Block{}}
 	l.checkLabels(b, s)
 	slips := map[string]bool{} // what attributes are for whose names are wrong
 	f.empty = true
@@ -77,6 +79,8 @@ func (l *loader) open(b *hclsyntax.Block, s schema) *fields {
 		switch {
 		case !slices.Contains(s.blocks, nested.Type):
 			l.strayBlock(nested, s)
+		case slices.Contains(s.many, nested.Type):
+			f.many[nested.Type] = append(f.many[nested.Type], nested)
 		case twice:
 			l.duplicate(nested, first)
 		default:

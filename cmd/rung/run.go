@@ -68,6 +68,7 @@ type job struct {
 	sampler   runner.Sampler
 	gpu       record.GPUInfo
 	flags     runFlags
+	server    runner.Server // what can be started again; nil: nothing
 	dir       string
 	manifest  record.Manifest
 	pump      *sinks.Pump // nil before the recording begins
@@ -178,7 +179,7 @@ func (j *job) run(drain, abort *stopper, path string) error {
 func (j *job) prepare(ctx context.Context) (err error) {
 	j.prepared, err = runner.Prepare(ctx, runner.Config{
 		Plan: j.plan, Cell: j.cell, Secrets: j.secrets(), Texts: j.spec.Texts, Sampler: j.sampler,
-		Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits,
+		Server: j.server, Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits,
 	})
 	return err
 }

@@ -19,6 +19,7 @@ import (
 var (
 	_ runner.Sampler = (*gpu.NVML)(nil)
 	_ runner.Sampler = (*sim.Card)(nil)
+	_ runner.Server  = (*sim.Server)(nil)
 	_ sinks.Sink     = (*parquet.Writer)(nil)
 	_ sinks.Sink     = (*progress.Sink)(nil)
 )
@@ -35,6 +36,9 @@ func startSimulator(ctx context.Context, j *job, log io.Writer) (*sim.Server, er
 		return nil, err
 	}
 	j.plan.Target.URL = server.URL()
+	if s := j.cell.Server; s != nil && len(s.Command) > 0 {
+		j.server = server
+	}
 	j.gpu = record.GPUInfo{Source: "simulator", IntervalS: j.plan.GPU.Interval.Seconds()}
 	if j.plan.GPU.Source == "none" {
 		j.gpu = record.GPUInfo{Source: "none", Reason: noneDeclared}

@@ -10,6 +10,10 @@ import (
 // ids to draw from, 10^18 beginnings.
 const nonceTokens = 6
 
+// Chance is how many first tokens two inputs may share without being alike: a cache
+// that keeps single tokens finds that many by chance.
+const Chance = nonceTokens - 1
+
 // leastAlphabet is how many distinct ids a corpus must have for the leading
 // tokens to be drawn from it: 64^6 is 7·10^10 beginnings.
 const leastAlphabet = 64

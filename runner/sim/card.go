@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -11,12 +12,16 @@ import (
 
 // Card is the modelled GPU. It is safe for concurrent use.
 type Card struct {
-	p plan.Simulator
+	p    plan.Simulator
+	cond conditions
 
 	mu      sync.Mutex
 	high    int64 // bytes that the allocator has taken, never given back
+	crept   int64 // of them those lost to fragmentation
+	large   int   // forwards that fragment
 	running int64 // tokens of the work that runs now
 	busy    int   // pieces of work that run now
+	idleAt  time.Time
 	since   time.Time
 	busyFor time.Duration // in the span that the last sample closed
 	began   time.Time
@@ -25,7 +30,32 @@ type Card struct {
 // NewCard gives a card that holds a loaded model and has done nothing yet.
 func NewCard(p plan.Simulator) *Card {
 	now := time.Now()
-	return &Card{p: p, high: p.MemoryIdle, since: now, began: now}
+	c := &Card{p: p, cond: conditions{p, now}, since: now, began: now, idleAt: now}
+	c.high = c.loaded()
+	return c
+}
+
+// loaded is the memory of a server that has done nothing yet.
+func (c *Card) loaded() int64 { return max(c.p.MemoryIdle, preallocated(c.p)) }
+
+func preallocated(p plan.Simulator) int64 { return int64(p.Preallocate * float64(p.MemoryTotal)) }
+
+// poolTokens is what a pre-allocated pool holds; 0 without one.
+func poolTokens(p plan.Simulator) int {
+	if p.Preallocate <= 0 {
+		return 0
+	}
+	return int(max(1, (preallocated(p)-p.MemoryIdle)/max(1, p.MemoryPerToken)))
+}
+
+// load puts a fresh process on the card, and unload takes it away.
+func (c *Card) load()   { c.hold(c.loaded()) }
+func (c *Card) unload() { c.hold(0) }
+
+func (c *Card) hold(bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.high, c.crept, c.large = bytes, 0, 0
 }
 
 // oomError is the card's answer to work that does not fit.
@@ -38,19 +68,49 @@ func (e oomError) Error() string {
 
 func gib(b int64) float64 { return float64(b) / (1 << 30) }
 
-// begin takes the memory for so many tokens more, or fails as CUDA would.
-func (c *Card) begin(tokens int) error {
+// begin takes the memory for so many tokens more, or fails as CUDA would. It gives
+// the time that the clocks take to rise after a silence.
+func (c *Card) begin(tokens int) (rise time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	want := c.p.MemoryIdle + (c.running+int64(tokens))*c.p.MemoryPerToken
-	if want > c.p.MemoryTotal {
-		return oomError{want: int64(tokens) * c.p.MemoryPerToken, total: c.p.MemoryTotal, free: c.p.MemoryTotal - c.high}
-	}
-	c.high = max(c.high, want)
 	c.account()
+	if err := c.take(tokens); err != nil {
+		return 0, err
+	}
+	if c.drowsy() {
+		rise = cmp.Or(c.p.IdleClockDelay.D(), idleClockDelay)
+	}
 	c.running += int64(tokens)
 	c.busy++
+	return rise, nil
+}
+
+// take finds the memory for so many tokens more.
+func (c *Card) take(tokens int) error {
+	if c.p.FragmentAfter > 0 && tokens >= c.p.FragmentTokens {
+		if c.large++; c.large > c.p.FragmentAfter {
+			c.crept += c.p.FragmentStep
+		}
+	}
+	need := int64(tokens) * c.p.MemoryPerToken
+	want := c.p.MemoryIdle + c.running*c.p.MemoryPerToken + need + c.crept
+	limit := c.p.MemoryTotal - c.cond.foreign(c.since)
+	if pool := preallocated(c.p); pool > 0 {
+		limit = pool
+	}
+	if want > limit || c.p.OOMTokens > 0 && tokens > c.p.OOMTokens {
+		return oomError{want: need, total: c.p.MemoryTotal, free: max(0, limit-c.high)}
+	}
+	c.high = max(c.high, want)
 	return nil
+}
+
+// idleClockDelay is what clocks take to rise where the plan does not say.
+const idleClockDelay = 20 * time.Millisecond
+
+// drowsy says whether the clocks have fallen for want of work.
+func (c *Card) drowsy() bool {
+	return c.p.IdleClockAfter > 0 && c.busy == 0 && c.since.Sub(c.idleAt) >= c.p.IdleClockAfter.D()
 }
 
 // end gives the work back. The memory stays taken.
@@ -60,6 +120,18 @@ func (c *Card) end(tokens int) {
 	c.account()
 	c.running -= int64(tokens)
 	c.busy--
+	c.idleAt = c.since
+}
+
+// usage is the share of the memory for tokens that is in use.
+func (c *Card) usage() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	room := c.p.MemoryTotal - c.p.MemoryIdle
+	if c.p.Preallocate > 0 {
+		room = preallocated(c.p) - c.p.MemoryIdle
+	}
+	return min(1, float64(c.running*c.p.MemoryPerToken)/float64(max(1, room)))
 }
 
 // account adds the time since the last change to the busy time.
@@ -75,8 +147,22 @@ func (c *Card) account() {
 	c.since = now
 }
 
+// Close does nothing: the card lives as long as its server.
+func (c *Card) Close() error { return nil }
+
 // Source names where the samples come from.
 func (c *Card) Source() string { return "simulator" }
+
+const (
+	uuid                = "GPU-simulated-0"
+	name                = "simulated GPU"
+	powerIdleW          = 60.0
+	powerLimitW         = 300.0
+	clockFullMHz        = 1980.0
+	clockIdleMHz        = 345.0
+	driverReserve int64 = 256 << 20
+	thermalBit    int64 = 0x20 // NVML's for a slowdown by software for heat
+)
 
 // Devices lists the one simulated card.
 func (c *Card) Devices() []record.Device {
@@ -84,34 +170,47 @@ func (c *Card) Devices() []record.Device {
 	return []record.Device{{UUID: uuid, Name: name, Driver: "simulated", MemTotalBytes: &total, PowerLimitW: &limit, MIG: &mig, ECC: &ecc}}
 }
 
-const (
-	uuid                = "GPU-simulated-0"
-	name                = "simulated GPU"
-	powerIdleW          = 60.0
-	powerLimitW         = 300.0
-	driverReserve int64 = 256 << 20
-)
+// bound is what a card shows while it works, as shares of all it could.
+type bound struct{ util, mem, power float64 }
+
+func bounds(name string) bound {
+	switch name {
+	case "host": // it waits for the next kernel most of the time
+		return bound{0.35, 0.1, 0.3}
+	case "bandwidth": // always busy, and mostly with its memory
+		return bound{1, 0.95, 0.65}
+	default:
+		return bound{1, 0.4, 0.9}
+	}
+}
 
 // Sample reads the card: memory now, utilisation since the last reading.
 func (c *Card) Sample() ([]record.Sample, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.account()
-	util := 0.0
+	work := 0.0
 	if span := c.since.Sub(c.began); span > 0 {
-		util = min(100, 100*c.busyFor.Seconds()/span.Seconds())
+		work = min(1, c.busyFor.Seconds()/span.Seconds())
 	}
 	c.began, c.busyFor = c.since, 0
-	total, used, reserved := c.p.MemoryTotal, c.high, min(driverReserve, c.p.MemoryTotal-c.high)
+	total := c.p.MemoryTotal
+	used := min(total, c.high+c.cond.foreign(c.since))
+	reserved := min(driverReserve, total-used)
 	free := total - used - reserved
-	power := powerIdleW + util/100*(powerLimitW*0.9-powerIdleW)
-	temp, sm, mem, throttle := 40+util/4, 1980.0, 2619.0, int64(0)
+	b, speed := bounds(c.p.Bound), c.cond.clock(c.since)
+	util, mem := 100*work*b.util, 100*work*b.mem
+	power := powerIdleW + work*speed*(powerLimitW*b.power-powerIdleW)
+	temp, sm, memClock, throttle := 40+25*work, clockFullMHz*speed, 2619.0, int64(0)
+	if c.cond.throttled(c.since) {
+		throttle = thermalBit
+	}
+	if c.drowsy() {
+		sm = clockIdleMHz
+	}
 	return []record.Sample{{
 		UUID: uuid, Name: name, MemCall: "simulated",
 		MemTotalBytes: &total, MemUsedBytes: &used, MemFreeBytes: &free, MemReservedBytes: &reserved,
-		UtilGPUPct: &util, PowerW: &power, TemperatureC: &temp, SMClockMHz: &sm, MemClockMHz: &mem, ThrottleReasons: &throttle,
+		UtilGPUPct: &util, UtilMemPct: &mem, PowerW: &power, TemperatureC: &temp, SMClockMHz: &sm, MemClockMHz: &memClock, ThrottleReasons: &throttle,
 	}}, nil
 }
-
-// Close does nothing: the card lives as long as its server.
-func (c *Card) Close() error { return nil }

@@ -1,87 +1,128 @@
 package sim
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
 	"rung/spec/plan"
 )
 
-// engine runs work on a card: embeddings merged into one forward at a time,
-// chats on slots.
+// engine runs work on a card: embeddings merged into one forward at a time, chats
+// and completions on slots. A server that is started again has a new one.
 type engine struct {
-	p     plan.Simulator
-	card  *Card
-	seed  int64
-	queue chan *job
-	slots chan struct{}
+	p      plan.Simulator
+	card   *Card
+	seed   int64
+	cond   conditions
+	counts *counters
+	cache  *cache // nil: none
+	slots  chan struct{}
+	pool   *pool // nil: none
+
+	gather time.Duration // see Config.Gather
+
+	mu     sync.Mutex
+	queue  []*job
+	busy   bool // a forward runs
+	inside int  // sequences that hold a slot or wait for one
+	shapes map[shape]bool
+	wake   chan struct{}
 }
 
 // job is one request's work.
 type job struct {
-	inputs int
-	tokens int
-	digest [32]byte // of the body: what its noise is drawn from
-	done   chan error
+	inputs  int
+	tokens  int // of all inputs, those in the cache too
+	cached  int // of them those that need no work
+	longest int // tokens of the longest input
+	digest  [32]byte
+	done    chan error
+	came    time.Time
 }
 
+// shape is what a kernel is compiled for: the number of inputs, and their length in
+// powers of two.
+type shape struct{ inputs, bucket int }
+
 func newEngine(p plan.Simulator, card *Card, seed int64) *engine {
-	return &engine{p: p, card: card, seed: seed,
-		queue: make(chan *job, 1<<16), slots: make(chan struct{}, max(1, p.Slots))}
+	e := &engine{p: p, card: card, seed: seed, cond: card.cond, counts: &counters{}, cache: newCache(p, poolTokens(p)),
+		slots: make(chan struct{}, max(1, p.Slots)), shapes: map[shape]bool{}, wake: make(chan struct{}, 1)}
+	if n := poolTokens(p); n > 0 {
+		e.pool = &pool{size: n, evict: func() { e.counts.add(func(c *counts) { c.preemptions++ }) }}
+	}
+	return e
 }
 
 // run is the forward loop. It ends with the context.
 func (e *engine) run(ctx context.Context) {
-	var held *job // taken from the queue, and too large for the batch it came to
 	for {
-		first := held
-		if first == nil {
-			select {
-			case first = <-e.queue:
-			case <-ctx.Done():
-				return
-			}
+		e.gathered(ctx)
+		if batch := e.merge(); batch != nil {
+			e.forward(ctx, batch)
+			continue
 		}
-		var batch []*job
-		batch, held = e.merge(first)
-		e.forward(ctx, batch)
-	}
-}
-
-// merge takes what waits behind first while it fits, in order.
-func (e *engine) merge(first *job) (batch []*job, held *job) {
-	batch = []*job{first}
-	for inputs := first.inputs; ; {
 		select {
-		case j := <-e.queue:
-			if inputs+j.inputs > e.p.MaxBatch {
-				return batch, j
-			}
-			inputs += j.inputs
-			batch = append(batch, j)
-		default:
-			return batch, nil
+		case <-e.wake:
+		case <-ctx.Done():
+			return
 		}
 	}
 }
 
-// forward runs one batch and tells each of its jobs how it went. A batch that
-// does not fit fails whole, as it does on a card.
+// gathered waits until all that come at this instant are in the queue.
+func (e *engine) gathered(ctx context.Context) {
+	if e.gather > 0 {
+		sleep(ctx, e.gather)
+	}
+}
+
+// merge takes what waits while it fits, in order.
+func (e *engine) merge() []*job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.gather > 0 {
+		slices.SortStableFunc(e.queue, func(a, b *job) int {
+			return cmp.Or(a.came.Compare(b.came), bytes.Compare(a.digest[:], b.digest[:]))
+		})
+	}
+	n, inputs := 0, 0
+	for ; n < len(e.queue); n++ {
+		if inputs += e.queue[n].inputs; n > 0 && inputs > e.p.MaxBatch {
+			break
+		}
+	}
+	e.busy = n > 0
+	if n == 0 {
+		return nil
+	}
+	batch := e.queue[:n:n]
+	e.queue = e.queue[n:]
+	e.counts.add(func(c *counts) { c.waiting -= n; c.running += n })
+	return batch
+}
+
+// forward runs one batch and tells each of its jobs how it went. A batch that does
+// not fit fails whole, as it does on a card.
 func (e *engine) forward(ctx context.Context, batch []*job) {
-	tokens := 0
+	tokens, work := 0, 0
 	for _, j := range batch {
 		tokens += j.tokens
+		work += j.tokens - j.cached
 	}
-	err := e.card.begin(tokens)
+	rise, err := e.card.begin(tokens)
 	if err == nil {
-		sleep(ctx, e.noisy(forwardTime(e.p, tokens), batch[0].digest))
+		sleep(ctx, e.timed(forwardTime(e.p, work), batch[0].digest)+rise+e.compile(batch...))
 		e.card.end(tokens)
 		err = ctx.Err() // work that was cut short has no answer
 	}
+	e.counts.add(func(c *counts) { c.running -= len(batch) })
 	for _, j := range batch {
 		j.done <- err
 	}
@@ -90,10 +131,8 @@ func (e *engine) forward(ctx context.Context, batch []*job) {
 // embed waits for a forward that has the request in it. Work that was begun or
 // waits is done even where its client has left.
 func (e *engine) embed(ctx context.Context, j *job) error {
-	select {
-	case e.queue <- j:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := e.enqueue(j); err != nil {
+		return err
 	}
 	select {
 	case err := <-j.done:
@@ -103,29 +142,60 @@ func (e *engine) embed(ctx context.Context, j *job) error {
 	}
 }
 
-// chat waits for a slot and holds it for the whole answer.
-func (e *engine) chat(ctx context.Context, j *job, output int) error {
+func (e *engine) enqueue(j *job) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := 1 // where nothing runs, the next goes in at once
+	if e.busy {
+		now = 0
+	}
+	if e.p.MaxQueue > 0 && len(e.queue) >= e.p.MaxQueue+now {
+		return e.overloaded()
+	}
+	j.came = time.Now()
+	e.queue = append(e.queue, j)
+	e.counts.add(func(c *counts) { c.waiting++ })
 	select {
-	case e.slots <- struct{}{}:
-		defer func() { <-e.slots }()
-	case <-ctx.Done():
-		return ctx.Err()
+	case e.wake <- struct{}{}:
+	default:
 	}
-	if err := e.card.begin(j.tokens + output); err != nil {
-		return err
-	}
-	defer e.card.end(j.tokens + output)
-	sleep(ctx, e.noisy(chatTime(e.p, j.tokens, output), j.digest))
-	return ctx.Err()
+	return nil
 }
 
-// forwardTime is the model's time for one forward over so many tokens, without
-// its noise.
+// compile gives the time for the shapes that were not seen before.
+func (e *engine) compile(batch ...*job) time.Duration {
+	if e.p.Compile <= 0 {
+		return 0
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var d time.Duration
+	for _, j := range batch {
+		s := shape{j.inputs, bucket(j.longest)}
+		if !e.shapes[s] {
+			e.shapes[s] = true
+			d += e.p.Compile.D()
+		}
+	}
+	return d
+}
+
+// bucket is the power of two that a length is padded to.
+func bucket(n int) int {
+	b := 1
+	for b < n {
+		b *= 2
+	}
+	return b
+}
+
+// forwardTime is the model's time for one forward over so many tokens, without its
+// noise, on a card that is cool and alone.
 func forwardTime(p plan.Simulator, tokens int) time.Duration {
 	return p.Overhead.D() + max(p.Floor.D(), time.Duration(tokens)*p.PerToken.D())
 }
 
-// chatTime is the same for one chat on its slot.
+// chatTime is the same for one answer on its slot, with nothing else running.
 func chatTime(p plan.Simulator, input, output int) time.Duration {
 	return forwardTime(p, input) + time.Duration(output)*p.PerOutputToken.D()
 }
@@ -142,6 +212,15 @@ func (e *engine) noisy(d time.Duration, digest [32]byte) time.Duration {
 	return time.Duration(float64(d) * math.Exp(math.Sqrt(s2)*r.NormFloat64()-s2/2))
 }
 
+// timed is a time with its noise, under the conditions of now.
+func (e *engine) timed(d time.Duration, digest [32]byte) time.Duration {
+	return e.slowed(e.noisy(d, digest))
+}
+
+func (e *engine) slowed(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * e.cond.slower(time.Now()))
+}
+
 func sleep(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -149,29 +228,4 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-t.C:
 	case <-ctx.Done():
 	}
-}
-
-// journal is the server's own log: what it received and what became of it.
-type journal struct {
-	mu    sync.Mutex
-	write func(Entry)
-}
-
-// Entry is one line of the simulated server's log.
-type Entry struct {
-	Server       string `json:"server"` // always "simulated"
-	Path         string `json:"path"`
-	BodySHA256   string `json:"body_sha256"`
-	Inputs       int    `json:"inputs"`
-	InputTokens  int    `json:"input_tokens"`
-	OutputTokens int    `json:"output_tokens"`
-	Status       int    `json:"status"`
-	Error        string `json:"error,omitempty"`
-}
-
-func (j *journal) add(e Entry) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	e.Server = "simulated"
-	j.write(e)
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rung/sinks/record"
 	"rung/spec/plan"
 )
 
@@ -36,25 +37,52 @@ func TestServiceTime(t *testing.T) {
 
 // The noise has a mean of 1 and the declared spread, and belongs to the request.
 func TestNoise(t *testing.T) {
-	p := params()
-	p.Noise = 0.2
-	e := newEngine(p, NewCard(p), 7)
-	const n = 20_000
-	var sum, squares float64
-	for i := range n {
-		d := sha256.Sum256([]byte{byte(i), byte(i >> 8)})
-		v := e.noisy(time.Second, d).Seconds()
-		if again := e.noisy(time.Second, d).Seconds(); again != v {
-			t.Fatal("the same request took another time")
+	const n = 200_000
+	for _, want := range []float64{0.1, 0.2, 0.5, 1} {
+		p := params()
+		p.Noise = want
+		e := newEngine(p, NewCard(p), 7)
+		var sum, squares float64
+		for i := range n {
+			d := sha256.Sum256([]byte{byte(i), byte(i >> 8), byte(i >> 16)})
+			v := e.noisy(time.Second, d).Seconds()
+			if again := e.noisy(time.Second, d).Seconds(); again != v {
+				t.Fatal("the same request took another time")
+			}
+			sum += v
+			squares += v * v
 		}
-		sum += v
-		squares += v * v
+		mean := sum / n
+		cv := math.Sqrt(squares/n-mean*mean) / mean
+		if math.Abs(mean-1) > 0.01 || math.Abs(cv/want-1) > 0.03 {
+			t.Errorf("mean %.4f, coefficient of variation %.4f, want 1 and %g", mean, cv, want)
+		}
 	}
-	mean := sum / n
-	cv := math.Sqrt(squares/n-mean*mean) / mean
-	if math.Abs(mean-1) > 0.01 || math.Abs(cv-0.2) > 0.01 {
-		t.Errorf("mean %.4f, coefficient of variation %.4f, want 1 and 0.2", mean, cv)
-	}
+}
+
+// Batches take what the roofline says, up to the one that the memory can't hold: knee,
+// boundary and memory are known before a request is sent.
+func TestClosedForms(t *testing.T) {
+	p := params() // 1,000 tokens take 10 ms, as the weights do; 5,000 fit
+	bubble(t, plan.OpenAIEmbeddings, p, func(t *testing.T, b *bench) {
+		for batch := 1; batch <= 60; batch++ {
+			x := b.embed(1, batch, 100)
+			if batch > 50 {
+				b.want(x, record.OOM)
+				b.span(x, 0)
+				continue
+			}
+			b.want(x, record.OK)
+			want := 12 * time.Millisecond
+			if batch > 10 {
+				want += time.Duration(batch-10) * time.Millisecond
+			}
+			b.span(x, want)
+			if b.used() != 1000+100*int64(batch) {
+				t.Errorf("batch %d: used %d", batch, b.used())
+			}
+		}
+	})
 }
 
 // finished is a piece of work and when it was done.
@@ -128,7 +156,7 @@ func TestSlots(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range out {
 			wg.Go(func() {
-				err := e.chat(t.Context(), &job{inputs: 1, tokens: 10}, i+1)
+				err := e.generate(t.Context(), &job{inputs: 1, tokens: 10}, i+1, progress{})
 				out[i] = finished{time.Since(start), err}
 			})
 			synctest.Wait()
@@ -186,14 +214,14 @@ func TestChatsShareMemory(t *testing.T) {
 		var wg sync.WaitGroup
 		errs := make([]error, 2)
 		for i := range errs {
-			wg.Go(func() { errs[i] = e.chat(t.Context(), &job{tokens: 2900}, 100) })
+			wg.Go(func() { errs[i] = e.generate(t.Context(), &job{tokens: 2900}, 100, progress{}) })
 			synctest.Wait()
 		}
 		wg.Wait()
 		if errs[0] != nil || errs[1] == nil {
 			t.Errorf("%v", errs)
 		}
-		if err := e.chat(t.Context(), &job{tokens: 4900}, 100); err != nil {
+		if err := e.generate(t.Context(), &job{tokens: 4900}, 100, progress{}); err != nil {
 			t.Errorf("alone: %v", err)
 		}
 	})

@@ -37,7 +37,7 @@ func start(t *testing.T, p plan.Simulator, log io.Writer) *Server {
 	return s
 }
 
-func call(t *testing.T, method, url, body string) (int, string, http.Header) {
+func ask(t *testing.T, method, url, body string) (int, string, http.Header) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -112,7 +112,7 @@ func TestEmbeddings(t *testing.T) {
 		{"out of memory", `{"model":"m","input":"` + strings.Repeat("a ", 4999) + `"}`, 500, 1, 5001, "CUDA out of memory"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			status, body, header := call(t, "POST", s.URL()+"/v1/embeddings", tt.body)
+			status, body, header := ask(t, "POST", s.URL()+"/v1/embeddings", tt.body)
 			if status != tt.status || !strings.Contains(body, tt.says) || !strings.Contains(header.Get("Server"), "simulated") {
 				t.Fatalf("status %d, %s, %v", status, body, header)
 			}
@@ -120,7 +120,10 @@ func TestEmbeddings(t *testing.T) {
 			if len(log) != 1 {
 				t.Fatalf("log: %v", log)
 			}
-			want := Entry{Server: "simulated", Path: "/v1/embeddings", BodySHA256: hash(tt.body), Inputs: tt.inputs, InputTokens: tt.tokens, Status: tt.status, Error: log[0].Error}
+			if e := log[0]; e.ReceivedS <= 0 || e.DoneS < e.ReceivedS || (e.Status == 200) != (e.SentS >= e.ReceivedS) {
+				t.Errorf("times of %+v", e)
+			}
+			want := Entry{Server: "simulated", Request: log[0].Request, ReceivedS: log[0].ReceivedS, SentS: log[0].SentS, DoneS: log[0].DoneS, Path: "/v1/embeddings", BodySHA256: hash(tt.body), Inputs: tt.inputs, InputTokens: tt.tokens, Status: tt.status, Error: log[0].Error}
 			if d := cmp.Diff(want, log[0]); d != "" || (status != 200) != (log[0].Error != "") {
 				t.Error(d, log[0].Error)
 			}
@@ -156,12 +159,11 @@ func TestChat(t *testing.T) {
 	}{
 		{`{"model":"m","messages":[{"role":"user","content":"a b c"}],"max_tokens":5}`, 200, `"prompt_tokens":9`}, // 2 + 4 + 3
 		{`{"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":5}`, 200, `"completion_tokens":5`},
-		{`{"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":5,"stream":true}`, 400, "does not stream"},
 		{`{"model":"m","messages":[{"role":"user","content":"a"}]}`, 400, "max_tokens"},
 		{`{"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":8190}`, 400, "maximum context length"},
 		{`{"model":"x","messages":[{"role":"user","content":"a"}],"max_tokens":5}`, 404, "does not exist"},
 	} {
-		if status, body, _ := call(t, "POST", s.URL()+"/v1/chat/completions", tt.body); status != tt.status || !strings.Contains(body, tt.says) {
+		if status, body, _ := ask(t, "POST", s.URL()+"/v1/chat/completions", tt.body); status != tt.status || !strings.Contains(body, tt.says) {
 			t.Errorf("%s: status %d, %s", tt.body, status, body)
 		}
 	}
@@ -173,50 +175,50 @@ func TestChat(t *testing.T) {
 
 func TestTokenise(t *testing.T) {
 	s := start(t, quick(), nil)
-	ask := func(body string) (out struct {
+	tokens := func(body string) (out struct {
 		Count  int
 		Tokens []int
 	}) {
 		t.Helper()
-		_, page, _ := call(t, "POST", s.URL()+"/tokenize", body)
+		_, page, _ := ask(t, "POST", s.URL()+"/tokenize", body)
 		if err := json.Unmarshal([]byte(page), &out); err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
-	with, bare := ask(`{"model":"m","prompt":"to be or to be","add_special_tokens":true}`), ask(`{"model":"m","prompt":"to be or to be","add_special_tokens":false}`)
+	with, bare := tokens(`{"model":"m","prompt":"to be or to be","add_special_tokens":true}`), tokens(`{"model":"m","prompt":"to be or to be","add_special_tokens":false}`)
 	if len(bare.Tokens) != 5 || bare.Count != 5 || with.Count != 7 || !slices.Equal(with.Tokens[1:6], bare.Tokens) {
 		t.Errorf("%v, %v", with, bare)
 	}
 	if bare.Tokens[0] != bare.Tokens[3] || bare.Tokens[0] == bare.Tokens[1] || slices.Min(bare.Tokens) < 1000 || slices.Max(bare.Tokens) >= vocabulary {
 		t.Errorf("ids: %v", bare.Tokens)
 	}
-	if other := ask(`{"prompt":"to be or to be"}`); !slices.Equal(other.Tokens, with.Tokens) {
+	if other := tokens(`{"prompt":"to be or to be"}`); !slices.Equal(other.Tokens, with.Tokens) {
 		t.Errorf("special tokens are on unless it says otherwise: %v", other)
 	}
-	if chat := ask(`{"messages":[{"role":"user","content":"a b c"}]}`); chat.Count != 9 {
+	if chat := tokens(`{"messages":[{"role":"user","content":"a b c"}]}`); chat.Count != 9 {
 		t.Errorf("chat: %v", chat)
 	}
-	if foreign := ask(`{"content":"a b c"}`); len(foreign.Tokens) != 0 {
+	if foreign := tokens(`{"content":"a b c"}`); len(foreign.Tokens) != 0 {
 		t.Errorf("another server's form: %v", foreign)
 	}
-	if status, _, _ := call(t, "POST", s.URL()+"/tokenize", "{"); status != 400 {
+	if status, _, _ := ask(t, "POST", s.URL()+"/tokenize", "{"); status != 400 {
 		t.Errorf("no JSON: status %d", status)
 	}
 }
 
 func TestModels(t *testing.T) {
 	s := start(t, quick(), nil)
-	_, body, _ := call(t, "GET", s.URL()+"/v1/models", "")
+	_, body, _ := ask(t, "GET", s.URL()+"/v1/models", "")
 	for _, want := range []string{`"id":"m"`, `"owned_by":"simulated"`, `"max_model_len":8192`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%s is not in %s", want, body)
 		}
 	}
-	if status, body, _ := call(t, "GET", s.URL()+"/health", ""); status != 200 || !strings.Contains(body, "simulated") {
+	if status, body, _ := ask(t, "GET", s.URL()+"/health", ""); status != 200 || !strings.Contains(body, "simulated") {
 		t.Errorf("health: %d, %s", status, body)
 	}
-	if status, _, _ := call(t, "GET", s.URL()+"/nothing", ""); status != 404 {
+	if status, _, _ := ask(t, "GET", s.URL()+"/nothing", ""); status != 404 {
 		t.Errorf("an unknown path: %d", status)
 	}
 	if d := s.Card().Devices()[0]; !strings.Contains(d.Name, "simulated") || !strings.Contains(d.UUID, "simulated") {
@@ -244,7 +246,7 @@ func TestCloseUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	for end := time.Now().Add(20 * time.Second); s.Card().tokensNow()+len(s.engine.queue) < 4; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); s.busyNow() < 4; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Error("the work never came to the engine")
 			break
@@ -260,11 +262,10 @@ func TestCloseUnderLoad(t *testing.T) {
 	}
 }
 
-// tokensNow is what runs: here each job has one token.
-func (c *Card) tokensNow() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return int(c.running)
+// busyNow is what runs and what waits.
+func (s *Server) busyNow() int {
+	c := s.now.engine.counts.now()
+	return c.running + c.waiting
 }
 
 // The context's end is the server's.
@@ -275,7 +276,7 @@ func TestContextEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	s.wg.Wait() // the forward loop and the listener
+	s.now.wait() // the forward loop and the listener
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}

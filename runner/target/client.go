@@ -37,6 +37,7 @@ type Client struct {
 	extra   map[string]json.RawMessage // merged into each body
 	timeout plan.Timeout
 	http    *http.Client
+	scrub   plan.Scrubber
 	program *program // in place of http, where the target is a program
 }
 
@@ -45,7 +46,7 @@ type Client struct {
 // must be set, in the plan or among the secrets. Errors name the URL unless it is
 // sensitive.
 func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int) (*Client, error) {
-	c := &Client{api: t.API, model: t.Model, base: &url.URL{}, headers: http.Header{}, timeout: t.Timeout, extra: map[string]json.RawMessage{}}
+	c := &Client{api: t.API, model: t.Model, base: &url.URL{}, headers: http.Header{}, timeout: t.Timeout, extra: map[string]json.RawMessage{}, scrub: secrets.Scrubber()}
 	if t.API == plan.Exec {
 		if len(t.Command) == 0 {
 			return nil, errors.New("target.command is empty: it is the program that is called")
@@ -160,7 +161,8 @@ func (c *Client) path(p string) string {
 
 // Reply is what came of one send, not yet looked at.
 type Reply struct {
-	Sent      time.Time
+	Begun     time.Time // when its turn was
+	Sent      time.Time // when it had a connection; where it got none, when its turn was
 	FirstByte time.Time // of the header; zero where none came
 	Done      time.Time
 	Status    int // 0 where no answer came
@@ -213,7 +215,9 @@ func (c *Client) exchange(ctx context.Context, method, address string, body []by
 	defer w.end()
 	r.Stage = record.StageConnect
 	ctx = httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{
-		GotConn: func(i httptrace.GotConnInfo) { r.Reused, r.Stage = i.Reused, record.StageFirstByte },
+		GotConn: func(i httptrace.GotConnInfo) {
+			r.Reused, r.Stage, r.Sent = i.Reused, record.StageFirstByte, time.Now()
+		},
 	})
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
@@ -228,10 +232,13 @@ func (c *Client) exchange(ctx context.Context, method, address string, body []by
 	if stream {
 		w.quiet(record.StageFirstByte, c.timeout.FirstByte.D())
 	}
-	r.Sent = time.Now()
+	r.Begun = time.Now()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		r.Done = time.Now()
+		if r.Sent.IsZero() {
+			r.Sent = r.Begun
+		}
 		r.Stage, r.Err = w.why(r.Stage, err)
 		return r
 	}
@@ -282,7 +289,7 @@ func (c *Client) page(ctx context.Context, method, path string, body []byte, out
 	case r.Err != nil:
 		return r, r.Err
 	case r.Status != http.StatusOK:
-		return r, fmt.Errorf("%s %s: status %d: %s", method, path, r.Status, Excerpt(r.Body, 200))
+		return r, fmt.Errorf("%s %s: status %d: %s", method, path, r.Status, c.said(r.Body, 200))
 	}
 	if err := json.Unmarshal(r.Body, out); err != nil {
 		return r, fmt.Errorf("%s %s: %w", method, path, err)

@@ -246,3 +246,35 @@ func TestBodiesAreStable(t *testing.T) {
 		}
 	}
 }
+
+// What a server echoes of the secrets that it was sent is in no text.
+func TestServerEchoesSecrets(t *testing.T) {
+	const key = "SEKRET-abc123"
+	for name, handler := range map[string]http.HandlerFunc{
+		"a refusal": func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprintf(w, "%s boom auth=%s", strings.Repeat("x", errorBytes-30), r.Header.Get("Authorization"))
+		},
+		"a success that is none": func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, `{"error":{"message":%q}}`, r.Header.Get("Authorization"))
+		},
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/?k="+r.Header.Get("Authorization")[7:], http.StatusFound)
+		},
+		"no JSON": func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>", r.Header.Get("Authorization")) },
+	} {
+		s := httptest.NewServer(handler)
+		c, err := New(plan.Target{API: plan.OpenAIEmbeddings, URL: s.URL, Model: "m", Headers: []plan.Header{{Name: "Authorization", Sensitive: true}},
+			Timeout: plan.Timeout{Connect: 1e9, Request: 2e9}}, nil, plan.Secrets{Headers: map[string]plan.Secret{"Authorization": plan.NewSecret("Bearer " + key)}}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := c.Read(c.Send(t.Context(), []byte("{}"), maxPage, false), Want{Inputs: 1})
+		_, discovered := c.Discover(t.Context())
+		if shown := fmt.Sprintf("%+v %v", a, discovered); strings.Contains(shown, "SEKRET") || a.Outcome == record.OK {
+			t.Errorf("%s: %s", name, shown)
+		}
+		c.Close()
+		s.Close()
+	}
+}

@@ -49,11 +49,11 @@ func (c *Client) Discover(ctx context.Context) (Discovery, error) {
 		if d, ok, infoErr := c.info(ctx, r); ok {
 			return d, infoErr
 		}
-		return Discovery{Server: record.Server{Software: software(r.Header, "")}}, c.discoveryError(r, err)
+		return Discovery{Server: record.Server{Software: c.software(r.Header, "")}}, c.discoveryError(r, err)
 	}
 	d := Discovery{ListsModel: true}
 	for _, m := range page.Data[:min(len(page.Data), maxModels)] {
-		d.Server.Models = append(d.Server.Models, Excerpt([]byte(m.ID), 200))
+		d.Server.Models = append(d.Server.Models, c.said([]byte(m.ID), 200))
 	}
 	for _, m := range page.Data {
 		if m.ID != c.model && !slices.Contains(m.Aliases, c.model) {
@@ -63,7 +63,7 @@ func (c *Client) Discover(ctx context.Context) (Discovery, error) {
 		if d.Server.MaxModelLen == nil {
 			d.Server.MaxModelLen = positive(m.Meta.NCtx)
 		}
-		d.Server.Software = software(r.Header, m.OwnedBy)
+		d.Server.Software = c.software(r.Header, m.OwnedBy)
 		d.Server.Version = c.version(ctx)
 		return d, nil
 	}
@@ -88,11 +88,11 @@ func (c *Client) info(ctx context.Context, models Reply) (d Discovery, ok bool, 
 		return d, false, nil //nolint:nilerr // then it is no TEI
 	}
 	d = Discovery{ListsModel: true, Server: record.Server{
-		Software: "text-embeddings-inference", Version: Excerpt([]byte(page.Version), 100), Models: []string{Excerpt([]byte(page.ID), 200)},
+		Software: "text-embeddings-inference", Version: c.said([]byte(page.Version), 100), Models: []string{c.said([]byte(page.ID), 200)},
 		MaxModelLen: positive(page.MaxInput), MaxBatch: positive(page.MaxBatch), MaxConcurrent: positive(page.MaxConcurrent),
 	}}
 	if page.Served != page.ID && page.Served != "" {
-		d.Server.Models = append(d.Server.Models, Excerpt([]byte(page.Served), 200))
+		d.Server.Models = append(d.Server.Models, c.said([]byte(page.Served), 200))
 	}
 	if !slices.Contains(d.Server.Models, c.model) {
 		return d, true, fmt.Errorf("the server at %s has no model %q: it serves %s; set target.model to that", c.shown, c.model, quoted(d.Server.Models, len(d.Server.Models)))
@@ -116,14 +116,14 @@ func (c *Client) discoveryError(r Reply, err error) error {
 		why := c.Read(r, Want{})
 		return fmt.Errorf("%w: %s: %s (%s); is it started, and is target.url right?", ErrUnreachable, c.shown, why.Error, why.Outcome)
 	case r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden:
-		return fmt.Errorf("the server at %s refused the key: status %d: %s; look at target.headers", c.shown, r.Status, Excerpt(r.Body, 200))
+		return fmt.Errorf("the server at %s refused the key: status %d: %s; look at target.headers", c.shown, r.Status, c.said(r.Body, 200))
 	case r.Status == http.StatusNotFound || r.Status == http.StatusMethodNotAllowed || r.Status == http.StatusNotImplemented:
 		return nil
 	case r.Status != http.StatusOK:
 		return fmt.Errorf("the server at %s does not answer for its models: %w", c.shown, err)
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("what answers at %s is no inference server: its /v1/models is no JSON: %s; look at target.url", c.shown, Excerpt(r.Body, 120))
+		return fmt.Errorf("what answers at %s is no inference server: its /v1/models is no JSON: %s; look at target.url", c.shown, c.said(r.Body, 120))
 	}
 	return fmt.Errorf("the server at %s: %w", c.shown, err)
 }
@@ -146,15 +146,15 @@ func (c *Client) version(ctx context.Context) string {
 	if _, err := c.get(ctx, "/version", &page); err != nil {
 		return ""
 	}
-	return Excerpt([]byte(page.Version), 100)
+	return c.said([]byte(page.Version), 100)
 }
 
 // software names the server by its Server header or, where that is the web
 // framework's, by the owner of its model.
-func software(h http.Header, owner string) string {
-	name := Excerpt([]byte(h.Get("Server")), 100)
+func (c *Client) software(h http.Header, owner string) string {
+	name := c.said([]byte(h.Get("Server")), 100)
 	if owner != "" && (name == "" || name == "uvicorn") {
-		return Excerpt([]byte(owner), 100)
+		return c.said([]byte(owner), 100)
 	}
 	return name
 }

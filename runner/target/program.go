@@ -67,10 +67,16 @@ func (p *program) stop(grace time.Duration) {
 	}
 	_ = p.in.Close() // it may be gone already
 	if grace > 0 {
-		t := time.AfterFunc(grace, func() { killGroup(p.cmd) })
+		cmd := p.cmd
+		t := time.AfterFunc(grace, func() { killGroup(cmd) })
 		_, _ = io.Copy(io.Discard, p.out)
 		t.Stop()
 	}
+	p.end()
+}
+
+// end ends the process at once.
+func (p *program) end() {
 	killGroup(p.cmd)
 	_ = p.cmd.Wait() // how it ended says nothing more
 	p.cmd = nil
@@ -78,6 +84,7 @@ func (p *program) stop(grace time.Duration) {
 
 // exchange sends one line and reads one.
 func (p *program) exchange(ctx context.Context, body []byte, limit int64, timeout time.Duration) (r Reply) {
+	r.Begun = time.Now()
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()
 	r.Stage = record.StageConnect
@@ -90,16 +97,24 @@ func (p *program) exchange(ctx context.Context, body []byte, limit int64, timeou
 	w := newWatch(ctx, timeout)
 	defer w.end()
 	// A call into a program can't be taken back: its time is up with the process.
-	defer context.AfterFunc(w.ctx, func() { killGroup(p.cmd) })()
+	cmd, killed := p.cmd, make(chan struct{})
+	spare := context.AfterFunc(w.ctx, func() {
+		killGroup(cmd)
+		close(killed)
+	})
 	r.Stage = record.StageFirstByte
 	r.Sent = time.Now()
 	line, first, err := p.call(body, limit)
 	r.Done, r.FirstByte = time.Now(), first
+	late := !spare()
+	if late {
+		<-killed
+	}
+	if err != nil || late { // an answer that came as the time was up is one, of a program that is no more
+		p.end()
+	}
 	if err != nil {
 		r.Stage, r.Err = w.why(r.Stage, err)
-		killGroup(p.cmd)
-		_ = p.cmd.Wait() // its words say more than its status
-		p.cmd = nil
 		if said := p.stderr.String(); said != "" && !errors.Is(r.Err, context.DeadlineExceeded) && ctx.Err() == nil {
 			r.Err = programError{fmt.Errorf("%w; it said: %s", r.Err, said)}
 		}

@@ -2,6 +2,7 @@ package target
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -39,7 +40,7 @@ func beProgram() {
 			fmt.Fprintln(os.Stderr, "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20 GiB")
 			os.Exit(1)
 		case "hang":
-			child := exec.Command("sleep", "3600") //nolint:noctx // it is there to be ended with the program
+			child := exec.CommandContext(context.Background(), "sleep", "3600") // it must end with the program
 			_ = child.Start()
 			fmt.Fprintln(os.Stderr, "child", child.Process.Pid)
 			_ = child.Wait()

@@ -54,14 +54,15 @@ func (c *Client) Read(r Reply, want Want) Answer {
 	case r.Err != nil:
 		return c.readBroken(r)
 	case r.Status != http.StatusOK:
-		return readRefusal(r)
+		return c.readRefusal(r)
 	}
 	a, err := c.readBody(r, want)
+	a.FinishReason = string(c.scrub.Clean([]byte(a.FinishReason)))
 	if err == nil {
 		err = a.checkUsage(want)
 	}
 	if err != nil {
-		a.fail(err, r.Body)
+		c.fail(&a, err, r.Body)
 		return a
 	}
 	a.Outcome = record.OK
@@ -113,19 +114,19 @@ func (c *Client) readBroken(r Reply) Answer {
 	if len(r.Arrivals) > 0 && r.Status == http.StatusOK {
 		s, err := readEvents(r)
 		if a = s.a; err != nil {
-			a.fail(err, r.Body)
+			c.fail(&a, err, r.Body)
 			return a
 		}
 	}
-	a.Outcome, a.Error = classifyError(r), Excerpt([]byte(text), errorBytes)
+	a.Outcome, a.Error = classifyError(r), c.said([]byte(text), errorBytes)
 	return a
 }
 
 // readRefusal names an answer that is no success.
-func readRefusal(r Reply) Answer {
-	said := Excerpt(r.Body, errorBytes)
+func (c *Client) readRefusal(r Reply) Answer {
+	said := c.said(r.Body, errorBytes)
 	if r.Status/100 == 3 {
-		said = Excerpt(fmt.Appendf(nil, "redirected to %q, which is not followed: set target.url to the server itself", r.Header.Get("Location")), errorBytes)
+		said = c.said(fmt.Appendf(nil, "redirected to %q, which is not followed: set target.url to the server itself", r.Header.Get("Location")), errorBytes)
 	}
 	a := Answer{Outcome: classifyStatus(r.Status, r.Body), Error: said, RetryAfterS: retryAfter(r.Header, r.Done)}
 	if a.Outcome == record.TooLong {
@@ -135,10 +136,10 @@ func readRefusal(r Reply) Answer {
 }
 
 // fail makes the answer a failure behind status 200.
-func (a *Answer) fail(err error, body []byte) {
-	a.Outcome, a.Error = record.BadResponse, Excerpt([]byte(err.Error()+": "+string(body[:min(len(body), errorBytes)])), errorBytes)
+func (c *Client) fail(a *Answer, err error, body []byte) {
+	a.Outcome, a.Error = record.BadResponse, c.said([]byte(err.Error()+": "+string(body[:min(len(body), 2*errorBytes)])), errorBytes)
 	if said, ok := errors.AsType[saidError](err); ok {
-		a.Error = Excerpt([]byte(err.Error()+": "+said.text), errorBytes)
+		a.Error = c.said([]byte(err.Error()+": "+said.text), errorBytes)
 		a.Outcome = classifyStatus(http.StatusOK, []byte(said.text))
 		if a.Outcome == record.TooLong {
 			a.Limit = limitOf(http.StatusOK, []byte(said.text))

@@ -21,3 +21,9 @@ func Excerpt(b []byte, n int) string {
 	}
 	return strings.TrimSpace(record.OneLine(strings.ToValidUTF8(string(b), "\uFFFD")))
 }
+
+// said is an excerpt of what a server said, without the secrets that it was sent.
+func (c *Client) said(b []byte, n int) string {
+	const beyond = 8 << 10 // so that a secret that the cut would halve is found
+	return Excerpt(c.scrub.Clean(b[:min(len(b), n+beyond)]), n)
+}

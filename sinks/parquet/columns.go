@@ -114,8 +114,8 @@ func timeColumns() []column[record.Request] {
 	sent := func(q r) bool { return q.v.Sent() }
 	return []column[record.Request]{
 		instant("time", "wall clock of the send, for joins with other machines; null where it was never sent", func(q r) *wall { return &q.v.Time }).when(sent),
-		number("t_s", "s", "sent, since the run began, on the monotonic clock; null where it never was", func(q r) *float64 { return &q.v.SentTS }).when(sent),
-		number("due_t_s", "s", "due, since the run began; in a closed loop the send itself", func(q r) *float64 { return &q.v.DueTS }),
+		number("t_s", "s", "sent, since the run began, on the monotonic clock: from when it had its connection; null where it never was", func(q r) *float64 { return &q.v.SentTS }).when(sent),
+		number("due_t_s", "s", "due, since the run began; in a closed loop when its turn came", func(q r) *float64 { return &q.v.DueTS }),
 		numberOrNull("first_byte_t_s", "s", "first byte of the answer's header, since the run began", func(q r) **float64 { return &q.v.FirstByteTS }),
 		number("done_t_s", "s", "last byte or failure, since the run began", func(q r) *float64 { return &q.v.DoneTS }).when(sent),
 		numberOrNull("first_token_t_s", "s", "first generated token of any channel of a stream, since the run began", func(q r) **float64 { return &q.v.FirstTokenTS }),

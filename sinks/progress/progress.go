@@ -46,23 +46,50 @@ type rungState struct {
 	refused   int
 	peak      *int64
 
-	first, last float64 // when successes ended, on the run's clock
+	first, last float64 // when the round's successes ended, on the run's clock
+	inRound     int     // successes of the round under way
+	done        int     // of ended rounds, but for the first of each
+	took        float64 // seconds that those took
 }
 
 // see notes when a success ended.
 func (r *rungState) see(ts float64) {
-	if len(r.latencies) == 1 {
+	if r.inRound == 0 {
 		r.first = ts
 	}
+	r.inRound++
 	r.last = ts
 }
 
-// rate is the successes a second between the first that ended and the last.
-func (r *rungState) rate() float64 {
-	if r.last <= r.first {
+// roundEnd adds up what the round's successes took, from the end of the first to that
+// of the last.
+func (r *rungState) roundEnd() {
+	if r.inRound > 1 {
+		r.done += r.inRound - 1
+		r.took += r.last - r.first
+	}
+	r.inRound = 0
+}
+
+// rate is the successes a second. Of several in flight it is taken between the ends of
+// the first and the last of each round, so that no ramp is in it; one after the other
+// take the time that they take.
+func (r *rungState) rate(inFlight int) float64 {
+	if inFlight <= 1 {
+		sum := 0.0
+		for _, l := range r.latencies {
+			sum += l
+		}
+		return float64(len(r.latencies)) / sum
+	}
+	done, took := r.done, r.took
+	if r.inRound > 1 {
+		done, took = done+r.inRound-1, took+r.last-r.first
+	}
+	if took <= 0 {
 		return 0
 	}
-	return float64(len(r.latencies)-1) / (r.last - r.first)
+	return float64(done) / took
 }
 
 // New makes the sink for one cell of a plan.
@@ -139,6 +166,10 @@ func (s *Sink) event(e record.Event) {
 }
 
 func (s *Sink) roundEnd(e record.Event) {
+	if e.Verdict == record.Rejected {
+		s.state.inRound = 0
+	}
+	s.state.roundEnd()
 	if e.Verdict == record.Rejected {
 		s.state.refused++
 		s.state.latencies = s.state.latencies[:min(s.state.begun, len(s.state.latencies))] // its figures count nowhere
@@ -229,34 +260,20 @@ func (s *Sink) figures(memory *int64) []string {
 	var out []string
 	if n := len(s.state.latencies); n > 0 {
 		sorted := slices.Sorted(slices.Values(s.state.latencies))
-		mean := 0.0
-		for _, v := range sorted {
-			mean += v / float64(n)
-		}
 		shape := s.shape()
-		rate := float64(shape.InFlight*shape.Batch) / mean
-		switch {
-		case s.axis() == plan.AxisRate:
-			rate = s.state.rate() * float64(shape.Batch)
-		case s.unit == "requests/s":
-			rate = float64(shape.InFlight) / mean
+		each := float64(shape.Batch)
+		if s.unit == "requests/s" {
+			each = 1
 		}
-		out = append(out, fmt.Sprintf("%s %s", digits(rate), s.unit), "P95 "+span(record.Quantile(sorted, 0.95)))
+		if rate := s.state.rate(shape.InFlight); rate > 0 {
+			out = append(out, fmt.Sprintf("%s %s", digits(rate*each), s.unit))
+		}
+		out = append(out, "P95 "+span(record.Quantile(sorted, 0.95)))
 	}
 	if memory != nil {
 		out = append(out, fmt.Sprintf("%.2f GiB", float64(*memory)/(1<<30)))
 	}
 	return out
-}
-
-// axis is that of the ladder under way; "" outside ladders.
-func (s *Sink) axis() plan.Axis {
-	for _, l := range s.cell.Ladders {
-		if l.Name == s.place.Ladder {
-			return l.Axis
-		}
-	}
-	return ""
 }
 
 func (s *Sink) shape() plan.Shape {

@@ -230,16 +230,20 @@ func TestBrokenTerminal(t *testing.T) {
 	}
 }
 
+// Chats are counted as requests; of several in flight the rate goes by when they
+// ended: 5 came in the two seconds after the first.
 func TestChatsAreRequests(t *testing.T) {
 	var out strings.Builder
 	c := cell()
 	c.Ladders[0].Rungs[0].Shape.InFlight = 4
 	s := New(&out, plan.Plan{Target: plan.Target{API: plan.OpenAIChat}}, c, Options{Now: time.Now})
 	at := record.Place{Phase: record.Measure, Ladder: "batch", Value: 4}
-	for _, it := range []record.Item{{Event: &record.Event{Kind: record.RungBegin, Place: at}}, {Tick: &record.Tick{Place: at, LatencyS: 2, Outcome: record.OK}}, {Event: &record.Event{Kind: record.RungEnd, Place: at}}} {
-		_ = s.Write(it)
+	_ = s.Write(record.Item{Event: &record.Event{Kind: record.RungBegin, Place: at}})
+	for _, ts := range []float64{12, 12.5, 12.5, 13, 13.5, 14} {
+		_ = s.Write(record.Item{Tick: &record.Tick{Place: at, TS: ts, LatencyS: 2, Outcome: record.OK}})
 	}
-	if !strings.Contains(out.String(), "2.00 requests/s") {
+	_ = s.Write(record.Item{Event: &record.Event{Kind: record.RungEnd, Place: at}})
+	if !strings.Contains(out.String(), "2.50 requests/s") {
 		t.Error(out.String())
 	}
 }

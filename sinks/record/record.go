@@ -68,8 +68,8 @@ type Request struct {
 	Index int    // in its round
 
 	Time        time.Time // wall clock of the send
-	DueTS       float64   // when it was due; in a closed loop that is the send itself
-	SentTS      float64
+	DueTS       float64   // when it was due; in a closed loop when its turn came
+	SentTS      float64   // when it had its connection
 	FirstByteTS *float64 // first byte of the answer's header
 	DoneTS      float64  // last byte, or the failure
 

@@ -1,0 +1,24 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}
+
+simulator {
+  fault {
+    kind  = "reset"
+    share = 0.1 # ERROR: Two that exclude each other
+    every = 2
+  }
+}

@@ -1,0 +1,23 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}
+
+simulator {
+  fragment_after  = 0  # ERROR: Value out of range
+  fragment_tokens = -1 # ERROR: Value out of range
+  fragment_step   = "64MiB"
+  oom_tokens      = 0 # ERROR: Value out of range
+}

@@ -1,0 +1,21 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}
+
+simulator {
+  max_queue        = 0 # ERROR: Value out of range
+  max_client_batch = 0 # ERROR: Value out of range
+}
