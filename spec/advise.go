@@ -17,7 +17,7 @@ const samplesARound = 5
 
 // advise warns of what can be measured and will tell little.
 func (l *loader) advise(e experiment, c cell, top map[string]*hclsyntax.Block) {
-	limit := gives(top["analysis"], "limit", "p95_ratio")
+	limit := l.gives(top["analysis"], "limit", "p95_ratio")
 	for _, d := range c.ladders {
 		l.adviseP95(d, e.rollback, limit)
 		l.adviseSamples(d, e.gpuHashed)
@@ -29,16 +29,54 @@ func (l *loader) advise(e experiment, c cell, top map[string]*hclsyntax.Block) {
 	if c.server != nil {
 		l.adviseLimits(c, top["server"])
 	}
+	l.adviseSimulated(e, c)
+	l.adviseOnePass(c.ladders)
+}
+
+// adviseOnePass names the ladders that are walked once, in one warning of the file. A
+// knee is spoken of only where one of them has one.
+func (l *loader) adviseOnePass(all []ladder) {
+	var once, knees []string
+	var first *fields
+	for _, d := range all {
+		if !d.once || d.Axis == "" {
+			continue
+		}
+		if first == nil {
+			first = d.f
+		}
+		once = append(once, d.Name)
+		if d.Axis.HasKnee() {
+			knees = append(knees, d.Name)
+		}
+	}
+	if first == nil {
+		return
+	}
+	knee := ""
+	switch {
+	case len(knees) == len(once):
+		knee = " and no confidence is given. Five passes tell a knee from a bad minute."
+	case len(knees) > 0:
+		knee = " and the knee of " + both(knees) + " gets no confidence. Five passes tell a knee from a bad minute."
+	default:
+		knee = ". Two passes and more, up and down, show it."
+	}
+	what := "The ladder " + once[0] + " is"
+	if len(once) > 1 {
+		what = "The ladders " + both(once) + " are"
+	}
+	l.warnAt(first.rng("passes"), sumOnePass, "%s walked once, so that drift is unseen%s", what, knee)
 }
 
 // gives says that the file itself gives an attribute of a nested block.
-func gives(b *hclsyntax.Block, nested, attr string) bool {
+func (l *loader) gives(b *hclsyntax.Block, nested, attr string) bool {
 	if b == nil {
 		return false
 	}
 	for _, n := range b.Body.Blocks {
-		if n.Type == nested && n.Body.Attributes[attr] != nil {
-			return true
+		if a := n.Body.Attributes[attr]; n.Type == nested && a != nil {
+			return !l.isNull(a.Expr)
 		}
 	}
 	return false

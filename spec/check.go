@@ -64,9 +64,6 @@ func (l *loader) checkLadder(f *fields, d ladder, values []float64) {
 			break
 		}
 	}
-	if d.once {
-		l.warnAt(f.rng("passes"), sumOnePass, "The ladder is walked once, so that drift is unseen and no confidence is given. Five passes tell a knee from a bad minute.")
-	}
 	if d.duration == 0 {
 		l.checkRequests(f, d)
 	}

@@ -44,7 +44,8 @@ type Line struct {
 	To     int    `json:"to"`
 }
 
-// Diagnostics is all there is to say about a file, in the order of the file.
+// Diagnostics is all there is to say about a file: warnings, then errors, each in the
+// order of the file.
 type Diagnostics []Diagnostic
 
 // Errors counts the errors.

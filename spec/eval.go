@@ -52,6 +52,44 @@ func (l *loader) evaluate(expr hclsyntax.Expression) (cty.Value, bool) {
 	return v, true
 }
 
+// isNull says that an expression is null, which leaves its attribute out. Where it
+// can't be told nothing is said of that: whoever decodes the attribute will.
+func (l *loader) isNull(expr hclsyntax.Expression) bool {
+	if !l.mayBeNull(expr) {
+		return false
+	}
+	before := l.findings
+	v, ok := l.evaluate(expr)
+	l.findings = before
+	return ok && !v.IsMarked() && v.IsNull()
+}
+
+// mayBeNull says that null stands in an expression, or in a local that it uses.
+func (l *loader) mayBeNull(expr hclsyntax.Expression) bool {
+	found := false
+	visit(expr, func(n hclsyntax.Node) {
+		v := cty.NilVal
+		switch e := n.(type) {
+		case *hclsyntax.LiteralValueExpr:
+			v = e.Val
+		case *hclsyntax.ScopeTraversalExpr:
+			v = coster{l: l}.value(e)
+		}
+		found = found || v != cty.NilVal && holdsNull(v)
+	})
+	return found
+}
+
+func holdsNull(v cty.Value) bool {
+	found := false
+	bare, _ := v.UnmarkDeep()
+	_ = cty.Walk(bare, func(_ cty.Path, v cty.Value) (bool, error) {
+		found = found || v.IsNull()
+		return !found, nil
+	})
+	return found
+}
+
 // refs are the names that an expression uses, by root.
 type refs map[string][]string
 
@@ -141,8 +179,8 @@ func (l *loader) strayName(t hcl.Traversal) {
 		l.errorAt(t.SourceRange(), sumUnknownName, "%s", notShown)
 		return
 	}
-	if root == "prompt" || root == "ladder" {
-		l.errorAt(t.SourceRange(), sumRefNotHere, "%s.name may stand only by itself, in the attribute prompt of a ladder or of the baseline.", root)
+	if where, ok := map[string]string{"prompt": "ladder, baseline, retest or confirm", "ladder": "retest"}[root]; ok {
+		l.errorAt(t.SourceRange(), sumRefNotHere, "%s.name may stand only by itself, in the attribute %s of %s.", root, root, where)
 		return
 	}
 	hint := didYouMean(root, []string{"var", "local", "matrix"})

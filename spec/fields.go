@@ -205,11 +205,28 @@ func (f *fields) size(name string, def int64) int64 {
 
 // choice reads one of a few words.
 func (f *fields) choice(name, def string, have []string) string {
+	if word := f.bareWord(name, have); word != "" {
+		f.l.errorAt(f.rng(name), sumBadChoice, "%s of %s stands in quotes. Did you mean %q?", name, f.kind, word)
+		return def
+	}
 	word, ok := f.typed(name, cty.String, "one of "+list(quoted(have)))
 	if !ok {
 		return def
 	}
 	return f.l.choose(f.rng(name), name+" of "+f.kind, word.AsString(), def, have)
+}
+
+// bareWord is the one of a few words that stands without its quotes, or a slip of it.
+func (f *fields) bareWord(name string, have []string) string {
+	attr := f.attrs[name]
+	if attr == nil {
+		return ""
+	}
+	word := hcl.ExprAsKeyword(attr.Expr)
+	if word == "true" || word == "false" || word == "null" {
+		return ""
+	}
+	return nearest(word, have)
 }
 
 // choose checks one word.

@@ -28,6 +28,9 @@ func (l *loader) add(f finding) {
 	if l.broken && f.severity == Error && missingKind(f.summary) {
 		return
 	}
+	if f.rng != nil && f.vars == nil && l.slips[f.rng.Start.Line] {
+		return
+	}
 	if f.severity == Warning && len(l.findings) >= maxFindings {
 		return
 	}
@@ -101,7 +104,8 @@ func (l *loader) failed() bool {
 	return slices.ContainsFunc(l.findings, func(f finding) bool { return f.severity == Error })
 }
 
-// finish puts the findings in order and gives them their excerpts.
+// finish puts the findings in order and gives them their excerpts: warnings before
+// errors, so that those are what a terminal shows last, each in the order of the file.
 func (l *loader) finish() Diagnostics {
 	slices.SortStableFunc(l.findings, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.fileOrder(), b.fileOrder()), cmp.Compare(start(a), start(b)), cmp.Compare(a.summary, b.summary), cmp.Compare(a.detail, b.detail))
@@ -113,8 +117,9 @@ func (l *loader) finish() Diagnostics {
 		l.findings = append(l.findings[:maxFindings], finding{severity: Error, summary: string(sumTooManyErrors), inFile: true,
 			detail: fmt.Sprintf("%d more are not shown.", n)})
 	}
+	slices.SortStableFunc(l.findings, func(a, b finding) int { return cmp.Compare(b.severity, a.severity) })
 	out := make(Diagnostics, 0, len(l.findings))
-	ex := map[*varFile]*excerpts{nil: newExcerpts(l.src, l.hidden, l.secrets)}
+	ex := map[*varFile]*excerpts{nil: newExcerpts(l.src, slices.Concat(l.hidden, l.veiled), l.secrets)}
 	for _, v := range l.varFiles {
 		ex[v] = newExcerpts(v.src, v.hidden, l.secrets)
 	}

@@ -216,7 +216,7 @@ func TestFixtureForEveryAttribute(t *testing.T) {
 	for _, path := range fixtures(t, "invalid") {
 		source.WriteString(read(t, path))
 	}
-	for _, s := range allSchemas() {
+	for _, s := range schemas() {
 		for _, a := range s.attrs {
 			wrong := regexp.MustCompile(`(?m)^ *` + a + ` *= .*# ERROR: (Wrong type|Not a reference|Unusable)`)
 			if a == "default" || wrong.MatchString(source.String()) {
@@ -225,11 +225,4 @@ func TestFixtureForEveryAttribute(t *testing.T) {
 			t.Errorf("no fixture with %s of %s of a wrong type", a, s.kind)
 		}
 	}
-}
-
-func allSchemas() []schema {
-	return []schema{fileSchema(), variableSchema(), targetSchema(), timeoutSchema(), simulatorSchema(), promptSchema(),
-		ladderSchema(), stopSchema(), kneeSchema(), experimentSchema(), gpuSchema(), baselineSchema(), analysisSchema(),
-		limitSchema(), headroomSchema(), baselineCheckSchema(), configSchema(), serverSchema(), readySchema(), serverStopSchema(),
-		metricsSchema(), sloSchema(), rollbackSchema(), formSchema(), settleSchema(), retestSchema(), confirmSchema(), validationSchema(), faultSchema()}
 }

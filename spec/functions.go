@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"regexp"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -17,7 +18,7 @@ const maxEnv = 8 << 10
 // size of its arguments (see coster), and none of them sees a clock, a random
 // number or a file.
 func (l *loader) functions() map[string]function.Function {
-	return map[string]function.Function{
+	all := map[string]function.Function{
 		"abs":        tame(stdlib.AbsoluteFunc),
 		"ceil":       tame(stdlib.CeilFunc),
 		"coalesce":   stdlib.CoalesceFunc,
@@ -60,6 +61,10 @@ func (l *loader) functions() map[string]function.Function {
 		"values":     stdlib.ValuesFunc,
 		"zipmap":     stdlib.ZipmapFunc,
 	}
+	for name, f := range all {
+		all[name] = named(f, strings.Fields(argumentNames()[name]))
+	}
+	return all
 }
 
 var errWild = errors.New("a number here is too large or too close to zero for a float64")

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -106,5 +107,26 @@ func TestGeometricPointsAreExact(t *testing.T) {
 		if got := geometricPoint(c.from, c.to, c.i, c.m); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
+	}
+}
+
+// The reference and the errors call an argument by the same name.
+func TestArgumentNames(t *testing.T) {
+	reference, _ := Section("functions")
+	for name, f := range newLoader("", Options{}).functions() {
+		want := strings.Fields(argumentNames()[name])
+		if n := len(f.Params()); n > len(want) || f.VarParam() != nil && len(want) == 0 {
+			t.Fatalf("%s has %d arguments, and the names %v", name, n, want)
+		}
+		if f.VarParam() != nil {
+			want[len(want)-1] += "..."
+		}
+		if call := name + "(" + strings.Join(want, ", ") + ")"; name != "range" && !strings.Contains(reference, call) {
+			t.Errorf("the reference does not have %s", call)
+		}
+	}
+	_, diags := load(t, small("ladder \"batch\" {\n rungs = doubling(0, 4)\n}\n"), Options{})
+	if len(diags) == 0 || !strings.Contains(diags[len(diags)-1].Detail, `"a"`) {
+		t.Errorf("%+v", diags)
 	}
 }

@@ -50,7 +50,7 @@ func (l *loader) slo(b *hclsyntax.Block, api plan.API) *plan.SLO {
 	for name, field := range map[string]*plan.Duration{"latency": &s.Latency, "ttft": &s.TTFT, "tpot": &s.TPOT} {
 		*field = plan.Duration(f.duration(name, 0, time.Microsecond, 24*time.Hour))
 	}
-	if len(b.Body.Attributes) == 0 {
+	if f.empty {
 		l.errorAt(f.head(), sumMissingAttr, "slo needs at least one of the attributes latency, ttft and tpot.")
 	}
 	f.onlyGenerating(api, "ttft", "tpot")
@@ -70,7 +70,7 @@ func (l *loader) rollback(b *hclsyntax.Block) *plan.Rollback {
 		return nil
 	}
 	f := l.open(b, rollbackSchema())
-	if len(b.Body.Attributes) == 0 {
+	if f.empty {
 		l.errorAt(f.head(), sumMissingAttr, "rollback needs at least one of the attributes outcomes, p95, timeout_ratio and cap_share.")
 	}
 	return &plan.Rollback{

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -42,11 +43,16 @@ func (l *loader) guard() bool {
 		l.errorAt(rangeOf(l.src, l.path, at), sumNotText, "An experiment file is text in UTF-8, without control characters other than tabs and line ends.")
 		return false
 	}
-	tokens, _ := hclsyntax.LexConfig(l.src, l.path, hcl.InitialPos) // the parser reports what is invalid
+	tokens, ok := l.closeQuotes()
+	if !ok {
+		l.hideDefaults()
+		return false
+	}
 	l.hide(tokens)
 	what, rng := tooMuch(tokens)
 	switch what {
 	case "":
+		l.numbersWithUnits(tokens)
 		return true
 	case sumTooDeep:
 		l.errorAt(rng, what, "Brackets, strings and templates may stand at most %d deep within one another.", maxDepth)
@@ -98,7 +104,7 @@ func tooMuch(tokens hclsyntax.Tokens) (summary, hcl.Range) {
 			return sumTooDeep, t.Range
 		case operators > maxOperators || brackets > maxBrackets || i > maxTokensInFile:
 			return sumTooComplex, t.Range
-		case t.Type == hclsyntax.TokenNumberLit && !plainNumber(string(t.Bytes)):
+		case t.Type == hclsyntax.TokenNumberLit && beyondFloat(string(t.Bytes)):
 			return sumOutOfRange, t.Range
 		}
 	}
@@ -111,6 +117,13 @@ func plainNumber(s string) bool {
 	x, err := strconv.ParseFloat(s, 64)
 	mantissa, _, _ := strings.Cut(strings.ToLower(s), "e")
 	return err == nil && len(s) <= 400 && (x != 0 || strings.Trim(mantissa, "0.") == "")
+}
+
+// beyondFloat says that a literal is a number that no float64 holds, or absurdly long.
+// What looks like a number and is none, as 1..64 or 127.0.0.1, is the parser's to report.
+func beyondFloat(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return len(s) > 400 || !errors.Is(err, strconv.ErrSyntax) && !plainNumber(s)
 }
 
 // opens gives the token that ends what t begins.
@@ -151,8 +164,8 @@ func isOperator(t hclsyntax.TokenType) bool {
 // an error of syntax it still goes on, so that the other mistakes of the file
 // show at once.
 func (l *loader) parse() bool {
-	file, diags := hclsyntax.ParseConfig(l.src, l.path, hcl.InitialPos)
-	if diags.HasErrors() {
+	file, diags := hclsyntax.ParseConfig(l.parsed, l.path, hcl.InitialPos)
+	if diags.HasErrors() || l.failed() {
 		l.broken = true
 		l.hideDefaults()
 		l.fromHCL(diags, false)

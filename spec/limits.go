@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -51,6 +52,42 @@ func (l *loader) adviseLimits(e cell, b *hclsyntax.Block) {
 		}
 	}
 	l.adviseDefaults(e.server, b)
+}
+
+// advisePort: a server that listens elsewhere is started, and never asked.
+func (l *loader) advisePort(f *fields, s *plan.Server, t *target) {
+	u, err := url.Parse(t.URL)
+	given := flagOf(s, "--port")
+	port, bad := strconv.Atoi(given)
+	if t.URL == "" || err != nil || bad != nil {
+		return // not known, or in a form of the server's own
+	}
+	asked := u.Port()
+	if asked == "" {
+		asked = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	if asked != strconv.Itoa(port) {
+		l.warnAt(f.rng("command"), sumOtherPort, "The server is started at port %d, and target.url asks port %s.", port, asked)
+	}
+}
+
+// adviseSimulated: a run on the simulated server meets that server's limit.
+func (l *loader) adviseSimulated(e experiment, c cell) {
+	if !l.simulated(e) {
+		return
+	}
+	most, whose := plan.DefaultSimulator().MaxInputTokens, "the default simulator takes"
+	if e.simulator != nil {
+		most, whose = e.simulator.MaxInputTokens, "max_input_tokens of simulator is"
+	}
+	for _, d := range c.ladders {
+		i := slices.IndexFunc(d.Rungs, func(r plan.Rung) bool { return r.Shape.InputTokens+r.Shape.OutputTokens > most })
+		if i >= 0 {
+			s := d.Rungs[i].Shape
+			l.warnAt(d.f.rng("rungs"), sumBeyondSim, "At rung %g a request has %d tokens, in and out, and %s %d. "+
+				"From there on the simulated server refuses them; a simulator block with a larger max_input_tokens takes them.", d.Rungs[i].Value, s.InputTokens+s.OutputTokens, whose, most)
+		}
+	}
 }
 
 // adviseDefaults names the limits that a server known to have them was not given:

@@ -60,14 +60,17 @@ type loader struct {
 	path string // as given, and as it stands in diagnostics
 	opts Options
 
-	src    []byte // as parsed: without BOM, lines ended by LF alone
+	src    []byte // without BOM, lines ended by LF alone
+	parsed []byte // as parsed: with blanks for what was reported already, all else in its place
 	body   *hclsyntax.Body
 	broken bool // there are errors of syntax: what seems missing may only be unreadable
 
 	findings []finding
-	hidden   []span   // byte ranges of src that no excerpt shows
-	inFile   bool     // a sensitive value stands in the file itself
-	secrets  []string // values that no text of a diagnostic shows
+	slips    map[int]bool // lines of which all is said
+	hidden   []span       // byte ranges of src that no excerpt shows
+	veiled   []span       // so too, but what the plan shows anyway
+	inFile   bool         // a sensitive value stands in the file itself
+	secrets  []string     // values that no text of a diagnostic shows
 
 	vars   names
 	locs   names
@@ -87,7 +90,7 @@ func newLoader(path string, opts Options) *loader {
 	if opts.Env == nil {
 		opts.Env = func(string) (string, bool) { return "", false }
 	}
-	l := &loader{path: path, opts: opts, vars: newNames(), locs: newNames(), mat: newNames(), shown: map[string]string{}, secretVars: map[string]bool{}}
+	l := &loader{path: path, opts: opts, vars: newNames(), locs: newNames(), mat: newNames(), shown: map[string]string{}, secretVars: map[string]bool{}, slips: map[int]bool{}}
 	l.texts = newTexts()
 	l.ctx = &hcl.EvalContext{Functions: l.functions()}
 	return l

@@ -289,20 +289,24 @@ func TestTextFileWithinTheFolder(t *testing.T) {
 	}
 }
 
-// TestAllMistakesAtOnce: ten mistakes, ten errors, in the order of the file.
+// TestAllMistakesAtOnce: ten mistakes, ten errors, in the order of the file, after the
+// warnings, which are in that order too.
 func TestAllMistakesAtOnce(t *testing.T) {
 	source := read(t, "testdata/ten-mistakes.hcl")
 	_, diags := Load("testdata/ten-mistakes.hcl", Options{})
 	if n := diags.Errors(); n != 10 {
 		t.Errorf("%d errors", n)
 	}
-	last := 0
+	last := map[Severity]int{}
 	for _, d := range diags {
+		if d.Severity == Warning && last[Error] > 0 {
+			t.Error("a warning after an error")
+		}
 		if d.Start != nil {
-			if d.Start.Line < last {
-				t.Errorf("line %d after line %d", d.Start.Line, last)
+			if d.Start.Line < last[d.Severity] {
+				t.Errorf("line %d after line %d", d.Start.Line, last[d.Severity])
 			}
-			last = d.Start.Line
+			last[d.Severity] = d.Start.Line
 		}
 	}
 	checkDiagnostics(t, source, diags)

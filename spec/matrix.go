@@ -44,7 +44,7 @@ func (l *loader) matrix(b *hclsyntax.Block) []combination {
 		return []combination{{}}
 	}
 	names := inOrder(b.Body.Attributes)
-	f := l.open(b, schema{kind: "matrix", attrs: names})
+	f := l.open(b, schema{kind: "matrix", nulls: true, attrs: names})
 	if len(names) == 0 {
 		l.errorAt(b.DefRange(), sumOutOfRange, "A matrix has at least one attribute, a list, as in: max_num_seqs = [4, 8].")
 		return []combination{{}}

@@ -2,6 +2,7 @@ package spec
 
 import (
 	_ "embed" // the reference is one text, which the documentation and the command share
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -44,4 +45,33 @@ func Section(name string) (string, bool) {
 		}
 	}
 	return b.String(), b.Len() > 0
+}
+
+// SectionsWith names the sections in which an attribute, a nested block, a function or
+// one of an attribute's words stands, in their order; those where it is set before those
+// where it is only spoken of.
+func SectionsWith(word string) []string {
+	w := regexp.QuoteMeta(word)
+	for _, pattern := range []string{
+		`(?m)^\t.*\b` + w + `[\t ]*(=|\{|\(|"[a-z]+" \{)`, // an attribute, a block, a function
+		`"` + w + `"`,
+		`(?m)^\t.*\b` + w + `\b`,
+		`\b` + w + `\b`,
+	} {
+		if found := sectionsWith(regexp.MustCompile(pattern)); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+func sectionsWith(pattern *regexp.Regexp) []string {
+	var out []string
+	for part := range strings.SplitSeq("\n"+Reference, "\n# ") {
+		title, text, _ := strings.Cut(part, "\n")
+		if title != "" && pattern.MatchString(text) {
+			out = append(out, titles("# " + title)[0])
+		}
+	}
+	return out
 }

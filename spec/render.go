@@ -17,16 +17,37 @@ const (
 
 // Render writes the diagnostics for a person: the phrase, the place, the lines of
 // the file, then the detail wrapped at width columns (0: not wrapped). With colour
-// the subject is underlined, without it is marked by a line of carets.
+// the subject is underlined, without it is marked by a line of carets. Where there are
+// several, their number comes last.
 func (d Diagnostics) Render(w io.Writer, width int, color bool) error {
 	var b strings.Builder
 	for _, one := range d {
 		one.render(&b, width, color)
 	}
+	if len(d) > 1 {
+		fmt.Fprintf(&b, "%s\n", d.counts())
+	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("diagnostics: %w", err)
 	}
 	return nil
+}
+
+// counts says how many there are, as "1 error, 3 warnings".
+func (d Diagnostics) counts() string {
+	var out []string
+	for _, c := range []struct {
+		n    int
+		word string
+	}{{d.Errors(), "error"}, {d.Warnings(), "warning"}} {
+		switch {
+		case c.n == 1:
+			out = append(out, "1 "+c.word)
+		case c.n > 1:
+			out = append(out, fmt.Sprintf("%d %ss", c.n, c.word))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func (d Diagnostic) render(b *strings.Builder, width int, color bool) {
@@ -45,7 +66,7 @@ func (d Diagnostic) render(b *strings.Builder, width int, color bool) {
 		}
 		b.WriteByte('\n')
 	}
-	for _, l := range wrap(d.Detail, width) {
+	for _, l := range Wrap(d.Detail, width) {
 		fmt.Fprintf(b, "%s\n", l)
 	}
 	if d.Detail != "" {
@@ -84,9 +105,9 @@ func (l Line) render(b *strings.Builder, width int, color bool) {
 	fmt.Fprintf(b, "%s%s\n", strings.Repeat(" ", gutter+from), strings.Repeat("^", max(1, to-from)))
 }
 
-// wrap breaks a text at spaces so that no line is longer than width, where a word
+// Wrap breaks a text at spaces so that no line is longer than width, where a word
 // allows it.
-func wrap(s string, width int) []string {
+func Wrap(s string, width int) []string {
 	if s == "" {
 		return nil
 	}

@@ -84,7 +84,7 @@ func TestDiagnosticsJSON(t *testing.T) {
 
 func TestWrap(t *testing.T) {
 	for width, want := range map[int]string{0: "one two three", 7: "one two|three", 3: "one|two|three"} {
-		if got := strings.Join(wrap("one two three", width), "|"); got != want {
+		if got := strings.Join(Wrap("one two three", width), "|"); got != want {
 			t.Errorf("%d: %s", width, got)
 		}
 	}

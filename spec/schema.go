@@ -19,6 +19,26 @@ type schema struct {
 	required []string
 	blocks   []string // nested, each at most once
 	many     []string // of these, those that may stand there several times
+	nulls    bool     // an attribute may be null; elsewhere that leaves it out
+}
+
+// schemas are those of all blocks, nested ones too.
+func schemas() []schema {
+	return []schema{fileSchema(), variableSchema(), targetSchema(), timeoutSchema(), simulatorSchema(), promptSchema(),
+		ladderSchema(), stopSchema(), kneeSchema(), experimentSchema(), gpuSchema(), baselineSchema(), analysisSchema(),
+		limitSchema(), headroomSchema(), baselineCheckSchema(), configSchema(), serverSchema(), readySchema(), serverStopSchema(),
+		metricsSchema(), sloSchema(), rollbackSchema(), formSchema(), settleSchema(), retestSchema(), confirmSchema(), validationSchema(), faultSchema()}
+}
+
+// blocksWith are the kinds of the blocks that have an attribute.
+func blocksWith(attr string) []string {
+	var out []string
+	for _, s := range schemas() {
+		if slices.Contains(s.attrs, attr) && !slices.Contains(out, s.kind) {
+			out = append(out, s.kind)
+		}
+	}
+	return out
 }
 
 // fields is a block whose attributes and nested blocks were checked against its
@@ -31,6 +51,7 @@ type fields struct {
 	block  *hclsyntax.Block // nil where the file has none
 	attrs  map[string]*hclsyntax.Attribute
 	blocks map[string]*hclsyntax.Block
+	empty  bool // no attribute stands in it that is not null
 	many   map[string][]*hclsyntax.Block
 }
 
@@ -41,13 +62,16 @@ func (l *loader) absent(s schema) *fields { return &fields{l: l, kind: s.kind} }
 func (l *loader) open(b *hclsyntax.Block, s schema) *fields {
 	f := &fields{l: l, kind: s.kind, block: b, attrs: map[string]*hclsyntax.Attribute{}, blocks: map[string]*hclsyntax.Block{}, many: map[string][]*hclsyntax.Block{}}
 	l.checkLabels(b, s)
-	meant := map[string]bool{} // by attributes whose names are wrong
+	slips := map[string]bool{} // what attributes are for whose names are wrong
+	f.empty = true
 	for name, attr := range b.Body.Attributes {
-		if slices.Contains(s.attrs, name) {
-			f.attrs[name] = attr
-		} else {
+		if !slices.Contains(s.attrs, name) {
 			l.strayAttr(attr, s)
-			meant[nearest(name, s.attrs)] = true
+			slips[meant(name, s.attrs)] = true
+			f.empty = false
+		} else if s.nulls || !l.isNull(attr.Expr) {
+			f.attrs[name] = attr
+			f.empty = false
 		}
 	}
 	for _, nested := range b.Body.Blocks {
@@ -64,7 +88,7 @@ func (l *loader) open(b *hclsyntax.Block, s schema) *fields {
 		}
 	}
 	for _, name := range s.required {
-		if f.attrs[name] == nil && !meant[name] {
+		if f.attrs[name] == nil && !slips[name] {
 			l.errorAt(b.DefRange(), sumMissingAttr, "%s needs the attribute %q.", blockName(b), name)
 		}
 	}
@@ -86,6 +110,9 @@ func (l *loader) strayAttr(a *hclsyntax.Attribute, s schema) {
 	hint := didYouMean(a.Name, s.attrs)
 	if hint == "" && slices.Contains(s.blocks, a.Name) {
 		hint = fmt.Sprintf(" It is a block: %s { }.", a.Name)
+	}
+	if others := blocksWith(a.Name); hint == "" && len(others) > 0 {
+		hint = fmt.Sprintf(" It stands in %s.", list(others))
 	}
 	if hint == "" && len(s.attrs) > 0 {
 		hint = fmt.Sprintf(" It takes %s.", list(s.attrs))

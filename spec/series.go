@@ -43,7 +43,7 @@ func rungNumber(args []cty.Value, i int, least int64) (int64, error) {
 // ends below: doubling(1, 24) is [1, 2, 4, 8, 16].
 func doubling() function.Function {
 	return function.New(&function.Spec{
-		Params: numbers("from", "to"),
+		Params: numbers("a", "b"),
 		Type:   function.StaticReturnType(cty.List(cty.Number)),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			from, err := rungNumber(args, 0, 1)
@@ -67,7 +67,7 @@ func doubling() function.Function {
 // numbers; those that round to one are there once.
 func geometric() function.Function {
 	return function.New(&function.Spec{
-		Params: numbers("from", "to", "points"),
+		Params: numbers("a", "b", "n"),
 		Type:   function.StaticReturnType(cty.List(cty.Number)),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			from, err := rungNumber(args, 0, 1)

@@ -40,10 +40,12 @@ func (l *loader) server(b *hclsyntax.Block, t *target) *plan.Server {
 	if f.given("dir") {
 		s.Dir = f.word("dir")
 	}
+	l.plainArguments(f, s.Command, "Give it by server.env, from a variable with sensitive = true.")
 	l.serverEnv(f, &s, t)
 	s.Ready = l.ready(f.sub(readySchema()))
 	s.Grace = plan.Duration(f.sub(serverStopSchema()).duration("grace", 10*time.Second, 0, time.Hour))
 	l.checkListens(f, t)
+	l.advisePort(f, &s, t)
 	return &s
 }
 

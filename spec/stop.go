@@ -16,11 +16,12 @@ func stopSchema() schema {
 
 // stop decodes what makes a rung the edge.
 func (l *loader) stop(f *fields) plan.Stop {
+	d := plan.DefaultStop()
 	return plan.Stop{
-		Outcomes:        f.failures("An outcome that stops a ladder", []string{"oom", "cuda_error", "reset", "refused"}),
-		FailureRatio:    f.real("failure_ratio", 0.01, 0, 1),
-		ConfirmRounds:   f.count("confirm_rounds", 3, 0, 1_000),
-		MinRequests:     f.count("min_requests", 20, 1, maxCount),
+		Outcomes:        f.failures("An outcome that stops a ladder", d.Outcomes),
+		FailureRatio:    f.real("failure_ratio", d.FailureRatio, 0, 1),
+		ConfirmRounds:   f.count("confirm_rounds", d.ConfirmRounds, 0, 1_000),
+		MinRequests:     f.count("min_requests", d.MinRequests, 1, maxCount),
 		P95OverBaseline: f.inside("p95_over_baseline", 1, 1e6),
 		ThroughputDrop:  f.inside("throughput_drop", 0, 1),
 	}

@@ -67,6 +67,7 @@ func (l *loader) target(b *hclsyntax.Block, simulator bool) target {
 // can't stand beside it.
 func (l *loader) exec(f *fields, t *target) {
 	t.Command = f.command()
+	l.plainArguments(f, t.Command, "Let the program read it from its environment or from a file of its own.")
 	switch {
 	case t.api == "": // it may be exec that was meant
 	case t.api != plan.Exec:
@@ -192,7 +193,7 @@ func (f *fields) page(name string) string {
 // may be sensitive.
 func (l *loader) object(f *fields, name, wanted string) (map[string]cty.Value, bool) {
 	v, ok := f.secretValue(name)
-	if !ok {
+	if !ok || v.IsNull() && !v.IsMarked() { // null in some cells alone
 		return nil, false
 	}
 	if v.IsMarked() {
@@ -231,6 +232,7 @@ func (l *loader) headers(f *fields, t *target) {
 			t.secrets.Headers[name] = plan.NewSecret(bare.AsString())
 		default:
 			h.Value = bare.AsString()
+			l.plainHeader(f, name, bare)
 		}
 		t.Headers = append(t.Headers, h)
 	}

@@ -44,7 +44,7 @@ func (l *loader) textFile(f *fields, name string) string {
 		switch was := l.texts.failed[name]; {
 		case hash != "":
 		case was.at == f.rng("text_file").Start.Byte: // the same block, in another cell
-			l.errorAt(f.rng("text_file"), sumBadText, "%s: %s", clip(name), was.why)
+			l.errorAt(f.rng("text_file"), sumBadText, "%s", was.why)
 		default:
 			l.errorAt(f.rng("text_file"), sumBadText, "%s can't be used, as said above.", clip(name))
 		}
@@ -54,16 +54,16 @@ func (l *loader) textFile(f *fields, name string) string {
 	switch {
 	case why != "":
 	case len(b) == 0:
-		why = "It is empty."
+		why = clip(name) + " is empty."
 	case !utf8.Valid(b):
-		why = "It is not valid UTF-8."
+		why = clip(name) + " is not valid UTF-8."
 	case l.texts.total+len(b) > maxTexts:
 		why = fmt.Sprintf("The text files of one experiment may have %d MiB together.", maxTexts>>20)
 	}
 	l.texts.byPath[name] = ""
 	if why != "" {
 		l.texts.failed[name] = failure{f.rng("text_file").Start.Byte, why}
-		l.errorAt(f.rng("text_file"), sumBadText, "%s: %s", clip(name), why)
+		l.errorAt(f.rng("text_file"), sumBadText, "%s", why)
 		return ""
 	}
 	l.texts.total += len(b)
@@ -73,11 +73,11 @@ func (l *loader) textFile(f *fields, name string) string {
 	return hash
 }
 
-// readText gives the bytes, or why there are none.
+// readText gives the bytes, or in a sentence why there are none.
 func (l *loader) readText(name string) ([]byte, string) {
 	local := filepath.FromSlash(name)
 	if !filepath.IsLocal(local) {
-		return nil, "It must be a path within the folder of the experiment file, or below it."
+		return nil, clip(name) + " must be a path within the folder of the experiment file, or below it."
 	}
 	dir := filepath.Dir(l.path)
 	var b []byte
@@ -94,11 +94,11 @@ func (l *loader) readText(name string) ([]byte, string) {
 	case err == nil:
 		return b, ""
 	case errors.Is(err, errTooLarge):
-		return nil, fmt.Sprintf("A text file may have %d MiB.", maxText>>20)
+		return nil, fmt.Sprintf("%s is too large: a text file may have %d MiB.", clip(name), maxText>>20)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Sprintf("There is no such file in %s.", dir)
+		return nil, fmt.Sprintf("There is no such file beside the spec: %s (looked in %s).", clip(name), dir)
 	default:
-		return nil, err.Error()
+		return nil, clip(name) + ": " + err.Error()
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 func validationSchema() schema {
-	return schema{kind: "validation", attrs: []string{"condition", "error_message"}, required: []string{"condition", "error_message"}}
+	return schema{kind: "validation", nulls: true, attrs: []string{"condition", "error_message"}, required: []string{"condition", "error_message"}}
 }
 
 // validate holds a variable's value against the condition of its block. A value

@@ -22,6 +22,13 @@ type varFile struct {
 	hidden []span
 	broken bool // it can't be parsed: then which text is a value is not known
 	attrs  hcl.Attributes
+	again  []again // names that stand there already
+}
+
+// again is a name that has a value already.
+type again struct {
+	name string
+	rng  hcl.Range
 }
 
 // maxVarFiles bounds the files of one load.
@@ -36,8 +43,12 @@ func (l *loader) readVarFiles() {
 			return
 		}
 		f := &varFile{path: path, order: i}
-		l.varFiles = append(l.varFiles, f)
 		b, err := l.readFile(path)
+		if err != nil && strings.ContainsAny(path, "=:") { // a value, and it may be a secret
+			l.outsideError(sumVarsUnreadable, "--var-file takes the name of a file, and what it was given is none. A single value is set by --var name=value.")
+			continue
+		}
+		l.varFiles = append(l.varFiles, f)
 		switch {
 		case err != nil:
 			l.add(finding{severity: Error, summary: string(sumVarsUnreadable), detail: err.Error(), vars: f})
@@ -72,17 +83,33 @@ func (l *loader) parseVarFile(f *varFile) {
 	default:
 		f.attrs, diags = l.nativeAttributes(f)
 	}
+	f.broken = false
 	for _, d := range diags {
-		if d.Severity == hcl.DiagError {
+		if d.Severity == hcl.DiagError && !l.setAgain(f, d) {
+			f.broken = true
 			l.add(finding{severity: Error, summary: strings.TrimSuffix(d.Summary, "."), rng: placeOf(d), vars: f,
 				detail: "A file of variables has lines of name = value, each a value by itself; one named .json is an object."})
 		}
 	}
-	f.broken = diags.HasErrors()
 	if len(f.attrs) > maxNames {
 		l.add(finding{severity: Error, summary: string(sumTooMany), detail: fmt.Sprintf("A file of variables may name %d.", maxNames), vars: f})
 		f.attrs, f.broken = nil, true
 	}
+}
+
+// setAgain reports a name that is set a second time, which is no error of syntax.
+func (l *loader) setAgain(f *varFile, d *hcl.Diagnostic) bool {
+	if !slices.Contains([]string{"Attribute redefined", "Duplicate attribute definition"}, d.Summary) || d.Subject == nil {
+		return false
+	}
+	name := strings.Trim(string(d.Subject.SliceBytes(f.src)), `"`)
+	first := f.attrs[name]
+	if first == nil || len(f.again) == maxNames {
+		return false
+	}
+	f.again = append(f.again, again{name, *d.Subject})
+	l.errorIn(f, *d.Subject, sumSetTwice, fmt.Sprintf("%s is set already on line %d.", clip(name), first.NameRange.Start.Line))
+	return true
 }
 
 // varFileIsPlain bounds what the parsers recurse over, as guard does.
@@ -96,6 +123,10 @@ func (l *loader) varFileIsPlain(f *varFile, isJSON bool) bool {
 		}
 	} else {
 		tokens, _ := hclsyntax.LexConfig(f.src, f.path, hcl.InitialPos) // the parser reports what is invalid
+		if quote, end := openQuote(tokens); end >= 0 {
+			l.errorIn(f, hcl.RangeBetween(quote.Range, tokens[end-1].Range), sumOpenQuote, whyOpenQuote)
+			return false
+		}
 		what, rng = tooMuch(tokens)
 	}
 	if what != "" {
@@ -122,7 +153,7 @@ func tooMuchJSON(src []byte) (summary, int) {
 			for n < len(src) && strings.IndexByte("0123456789.eE+-", src[n]) >= 0 {
 				n++
 			}
-			if !plainNumber(string(src[at:n])) {
+			if beyondFloat(string(src[at:n])) {
 				return sumOutOfRange, at
 			}
 			at = n - 1
@@ -220,7 +251,12 @@ func (l *loader) finishVarFiles() {
 					detail: "The experiment declares no variable \"" + clip(name) + "\"." + didYouMean(name, sortedKeys(l.vars.declared))})
 			}
 			if !declared || l.broken || l.secretVars[name] {
-				f.hidden = append(f.hidden, f.valueSpan(a))
+				f.hidden = append(f.hidden, f.valueSpan(a.NameRange))
+			}
+		}
+		for _, a := range f.again {
+			if _, declared := l.vars.declared[a.name]; !declared || l.broken || l.secretVars[a.name] {
+				f.hidden = append(f.hidden, f.valueSpan(a.rng))
 			}
 		}
 		if f.broken {
@@ -229,15 +265,22 @@ func (l *loader) finishVarFiles() {
 	}
 }
 
-// valueSpan is all from the name of an attribute to the next, or to the end.
-func (f *varFile) valueSpan(a *hcl.Attribute) span {
+// valueSpan is all from a name to the next, or to the end.
+func (f *varFile) valueSpan(name hcl.Range) span {
+	names := make([]hcl.Range, 0, len(f.attrs)+len(f.again))
+	for _, a := range f.attrs {
+		names = append(names, a.NameRange)
+	}
+	for _, a := range f.again {
+		names = append(names, a.rng)
+	}
 	to := len(f.src)
-	for _, other := range f.attrs {
-		if at := other.NameRange.Start.Byte; at > a.NameRange.Start.Byte {
+	for _, other := range names {
+		if at := other.Start.Byte; at > name.Start.Byte {
 			to = min(to, at)
 		}
 	}
-	return span{a.NameRange.End.Byte, to}
+	return span{name.End.Byte, to}
 }
 
 // hideLines hides a file that could not be parsed, but for the names of variables

@@ -15,7 +15,7 @@ const maxNames = 1_000
 
 func variableSchema() schema {
 	return schema{
-		kind: "variable", labels: 1, attrs: []string{"type", "default", "sensitive", "description"},
+		kind: "variable", labels: 1, nulls: true, attrs: []string{"type", "default", "sensitive", "description"},
 		blocks: []string{"validation"},
 	}
 }

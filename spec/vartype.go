@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
@@ -42,12 +44,30 @@ func (v variable) wanted() cty.Type {
 func (v variable) wantedInWords() string {
 	switch {
 	case v.ty != cty.NilType:
-		return "of the variable's type, " + typeName(v.ty)
+		return "of the variable's type, " + typeName(v.ty) + asWritten(v.ty)
 	case v.def == cty.NilVal:
 		return "a string: that is what a variable without a type and a default is"
 	}
 	return "written like the variable's default, which is " + kindOfType(v.wanted())
 }
+
+// asWritten shows the form of a value that has several parts.
+func asWritten(ty cty.Type) string {
+	one := "1"
+	if ty.IsCollectionType() && ty.ElementType() == cty.String {
+		one = `"a"`
+	}
+	switch {
+	case ty.IsListType() || ty.IsSetType() || ty.IsTupleType():
+		return ", written as [" + one + ", " + strings.NewReplacer("1", "2", "a", "b").Replace(one) + "]"
+	case isObjectType(ty):
+		return ", written as { name = " + one + " }"
+	default:
+		return ""
+	}
+}
+
+func isObjectType(ty cty.Type) bool { return ty.IsObjectType() || ty.IsMapType() }
 
 // take makes a value from outside one of the variable's. To a declared type it is
 // converted; without one it must be of the kind of the default.
@@ -113,9 +133,7 @@ func allFit(v cty.Value, of func(key cty.Value) cty.Type) bool {
 	return true
 }
 
-func isObject(v cty.Value) bool {
-	return v.Type().IsObjectType() || v.Type().IsMapType()
-}
+func isObject(v cty.Value) bool { return isObjectType(v.Type()) }
 
 // sameKind says that two values are of one type, as far as a file can tell: lists
 // of any length and objects of any names are alike.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"rung/spec"
 )
 
 // app is the program apart from the process that it runs in.
@@ -80,7 +82,11 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		err = fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	}
 	if text := err.Error(); text != "" {
-		a.say("rung: %s", text)
+		width := 0 // what a program reads keeps its line
+		if a.errTTY {
+			width = a.columns()
+		}
+		a.say("%s", strings.Join(spec.Wrap("rung: "+text, width), "\n"))
 	}
 	return status
 }

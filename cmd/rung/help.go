@@ -12,10 +12,11 @@ import (
 // help is cobra's, with a topic beside the commands: the language of a spec.
 func (a *app) help(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND | language [BLOCK]]",
+		Use:   "help [COMMAND | language [WORD]]",
 		Short: "Explain a command, or the language of a spec",
 		Long: `Explains a command. rung help language prints the reference of the language in
-which specs are written, rung help language ladder the part on one block.`,
+which specs are written, rung help language ladder the part on one block, and
+rung help language cooldown the part in which an attribute or a rule stands.`,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			switch {
 			case len(args) == 0:
@@ -57,14 +58,31 @@ func (a *app) language(blocks []string) error {
 		text = ""
 	}
 	for _, b := range blocks {
-		section, ok := spec.Section(b)
-		if !ok {
-			return usage("the language has no section %q; there are %s", b, strings.Join(spec.Sections(), ", "))
+		section, err := sectionOn(b)
+		if err != nil {
+			return err
 		}
 		text += section
 	}
 	_, err := fmt.Fprint(a.stdout, strings.ReplaceAll(text, "\t", "    "))
 	return failed(err)
+}
+
+// sectionOn is the section of a block, or that in which a word stands; where it stands
+// in several, their names.
+func sectionOn(word string) (string, error) {
+	if section, ok := spec.Section(word); ok {
+		return section, nil
+	}
+	switch with := spec.SectionsWith(word); len(with) {
+	case 0:
+		return "", usage("the language has no section %q, and no attribute, function or rule of that name; there are %s", word, strings.Join(spec.Sections(), ", "))
+	case 1:
+		section, _ := spec.Section(with[0])
+		return section, nil
+	default:
+		return fmt.Sprintf("%q stands in %s; rung help language %s prints one of them.\n", word, strings.Join(with, ", "), with[0]), nil
+	}
 }
 
 // specFiles completes the names of specs.

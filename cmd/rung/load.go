@@ -62,7 +62,7 @@ func (a *app) read(path string, f specFlags, forRun bool) (spec.Result, spec.Dia
 	for _, v := range f.vars {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
-			return spec.Result{}, nil, usage("--var %q: write it as --var name=value", name)
+			return spec.Result{}, nil, usage("--var: write it as --var name=value") // without what was given: it may be a secret
 		}
 		vars[name] = value
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +43,7 @@ takes, and the lengths that the requests before a run had. Nothing is written.`,
 			case o.ask:
 				return a.ask(cmd.Context(), res, f)
 			default:
-				return failed(a.showPlan(res.Plan, o.full))
+				return failed(a.showPlan(res.Plan, o.full, f.simulate || res.Plan.Simulated()))
 			}
 		},
 	}
@@ -75,10 +73,9 @@ func (a *app) showHashes(p plan.Plan) error {
 
 // showPlan prints the head, a table for each group of cells with the same work, and
 // the sums.
-func (a *app) showPlan(p plan.Plan, full bool) error {
-	w := &errWriter{w: a.stdout}
-	w.printf("experiment %q, seed %d, spec hash %s\n", p.Experiment, p.Seed, p.SpecHash[:12])
-	w.printf("target %s, model %q, at %s\nGPU samples by %s every %s\n", p.Target.API, p.Target.Model, place(p), p.GPU.Source, p.GPU.Interval)
+func (a *app) showPlan(p plan.Plan, full, simulated bool) error {
+	w := &errWriter{w: a.stdout, plain: !a.utf8()}
+	showHead(w, p, simulated)
 	cost := spec.SimulatedCost(p)
 	var all []spec.Price
 	for _, cells := range alike(p.Cells) {
@@ -88,26 +85,17 @@ func (a *app) showPlan(p plan.Plan, full bool) error {
 		}
 		w.printf("\n")
 		showCells(w, p, cells)
+		showCell(w, p, cells[0], simulated)
+		w.printf("\n")
 		if full {
-			showVisits(w, price)
+			showVisits(w, cells[0], price)
 		} else {
 			showRungs(w, cells[0], price)
 		}
 	}
 	w.printf("\n")
-	showSums(w, all, cost)
+	showSums(w, all, cost, timed(p))
 	return w.err
-}
-
-func place(p plan.Plan) string {
-	switch {
-	case p.Simulated():
-		return "the built-in simulated server"
-	case p.Target.URL == "":
-		return "(sensitive)"
-	default:
-		return p.Target.URL
-	}
 }
 
 // alike groups the cells that do the same work, in the order of the first of each.
@@ -132,18 +120,6 @@ func showCells(w *errWriter, p plan.Plan, cells []plan.Cell) {
 		return
 	}
 	for _, c := range cells {
-		w.printf("cell %d of %d: %s\n", c.Index+1, len(p.Cells), c.Name)
-	}
-}
-
-// errWriter keeps the first error of many writes.
-type errWriter struct {
-	w   io.Writer
-	err error
-}
-
-func (e *errWriter) printf(format string, args ...any) {
-	if e.err == nil {
-		_, e.err = fmt.Fprintf(e.w, format, args...)
+		w.printf("cell %d of %d: %s\n", c.Index+1, len(p.Cells), clip(c.Name, planWidth-25))
 	}
 }

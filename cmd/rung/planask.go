@@ -29,7 +29,7 @@ func (a *app) ask(ctx context.Context, res spec.Result, f specFlags) error {
 		return failed(err)
 	}
 	defer j.prepared.Close()
-	w := &errWriter{w: a.stdout}
+	w := &errWriter{w: a.stdout, plain: !a.utf8()}
 	if n := len(res.Plan.Cells); n > 1 {
 		w.printf("Asked for the first of %d cells, %s.\n\n", n, j.cell.Name)
 	}
@@ -40,7 +40,7 @@ func (a *app) ask(ctx context.Context, res spec.Result, f specFlags) error {
 		all = append(all, spec.PriceOf(res.Plan, c, cost))
 	}
 	w.printf("\n")
-	showSums(w, all, cost)
+	showSums(w, all, cost, timed(res.Plan))
 	return failed(w.err)
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"rung/spec"
 	"rung/spec/plan"
@@ -36,7 +35,7 @@ func rows(p spec.Price) []planRow {
 	return out
 }
 
-const planHead = "%-16s %10s %6s %7s %9s %6s %9s %13s %9s\n"
+const planHead = "%-14s %7s %6s %6s %11s %13s %13s %13s %8s\n"
 
 // showRungs prints a line for each ladder and rung.
 func showRungs(w *errWriter, c plan.Cell, p spec.Price) {
@@ -50,13 +49,39 @@ func showRungs(w *errWriter, c plan.Cell, p spec.Price) {
 			shown = ""
 		}
 		last = name
-		w.printf(planHead, clip(shown, 16), rungOf(r.Visit), passes(r), fmt.Sprint(r.Rounds), number(r.PerRound), fmt.Sprint(r.InFlight),
-			number(r.Requests), number(r.InputTokens), long(r.Likely))
+		about, most := guessed(c, r.Visit)
+		w.printf(planHead, clip(shown, 14), rungOf(r.Visit), passes(r), fmt.Sprint(r.Rounds), about+number(r.PerRound), most+fmt.Sprint(r.InFlight),
+			about+number(r.Requests), number(r.InputTokens), long(r.Likely))
 	}
-	w.printf("\n")
+}
+
+// guessed says of a visit's requests and of what is in flight that they are no more
+// than that: in a round of a duration, and in an open loop.
+func guessed(c plan.Cell, v spec.Visit) (about, most string) {
 	for _, l := range c.Ladders {
-		w.printf("%s: %s\n", clip(l.Name, 40), order(l.Passes))
+		if v.Kind != "ladder" || l.Name != v.Ladder {
+			continue
+		}
+		if r := l.Rungs[v.Rung]; r.Duration > 0 && l.Arrivals != "constant" {
+			about = "about "
+		}
+		if l.Axis == plan.AxisRate {
+			most = "at most "
+		}
 	}
+	return about, most
+}
+
+// timed says that some rounds have a duration in place of a number of requests.
+func timed(p plan.Plan) bool {
+	for _, c := range p.Cells {
+		for _, l := range c.Ladders {
+			if len(l.Rungs) > 0 && l.Rungs[0].Duration > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // order says in words how a ladder is walked.
@@ -69,9 +94,9 @@ func order(all []plan.Pass) string {
 		words = append(words, "and so on")
 	}
 	if len(all) == 1 {
-		return "one pass, " + words[0]
+		return "1 pass (" + words[0] + ")"
 	}
-	return fmt.Sprintf("%d passes, %s", len(all), strings.Join(words, ", "))
+	return fmt.Sprintf("%d passes (%s)", len(all), strings.Join(words, ", "))
 }
 
 func direction(up bool) string {
@@ -82,16 +107,17 @@ func direction(up bool) string {
 }
 
 // showVisits prints a line for each stop of a run, in order.
-func showVisits(w *errWriter, p spec.Price) {
-	const line = "%-16s %-9s %10s %7s %9s %6s %9s %13s %8s\n"
+func showVisits(w *errWriter, c plan.Cell, p spec.Price) {
+	const line = "%-12s %-8s %7s %6s %11s %13s %13s %13s %9s\n"
 	w.printf(line, "ladder", "pass", "rung", "rounds", "a round", "once", "requests", "input tokens", "pause")
 	for _, v := range p.Visits {
 		pass := ""
 		if v.Kind == "ladder" {
 			pass = fmt.Sprintf("%d %s", v.Pass+1, direction(v.Up))
 		}
-		w.printf(line, clip(called(v), 16), pass, rungOf(v), fmt.Sprint(v.Rounds), number(v.PerRound), fmt.Sprint(v.InFlight),
-			number(v.Requests), number(v.InputTokens), v.Pause.String())
+		about, most := guessed(c, v)
+		w.printf(line, clip(called(v), 12), pass, rungOf(v), fmt.Sprint(v.Rounds), about+number(v.PerRound), most+fmt.Sprint(v.InFlight),
+			about+number(v.Requests), number(v.InputTokens), v.Pause.String())
 	}
 }
 
@@ -106,7 +132,7 @@ func rungOf(v spec.Visit) string {
 	if v.Kind != "ladder" {
 		return ""
 	}
-	return fmt.Sprintf("%g", v.Value)
+	return plainly(v.Value)
 }
 
 func passes(r planRow) string {
@@ -117,7 +143,7 @@ func passes(r planRow) string {
 }
 
 // showSums prints what all cells come to.
-func showSums(w *errWriter, all []spec.Price, cost spec.Cost) {
+func showSums(w *errWriter, all []spec.Price, cost spec.Cost, timed bool) {
 	var t spec.Price
 	for _, p := range all {
 		p.Visits = nil
@@ -126,8 +152,9 @@ func showSums(w *errWriter, all []spec.Price, cost spec.Cost) {
 	if len(all) > 1 {
 		w.printf("all %d cells:\n", len(all))
 	}
-	w.printf("%-17s %s, warm-ups among them\n", "requests", number(t.Requests))
-	w.printf("%-17s %s\n", "input tokens", number(t.InputTokens))
+	about := when(timed, "about ")
+	w.printf("%-17s %s%s, warm-ups among them\n", "requests", about, number(t.Requests))
+	w.printf("%-17s %s%s\n", "input tokens", about, number(t.InputTokens))
 	if t.OutputTokens > 0 {
 		w.printf("%-17s %s at most\n", "output tokens", number(t.OutputTokens))
 	}
@@ -147,33 +174,10 @@ func number(x float64) string {
 	return s
 }
 
-// long is a time as a person plans with it.
-func long(d time.Duration) string {
-	switch {
-	case d >= 100*time.Hour:
-		return fmt.Sprintf("%s h", number(d.Hours()))
-	case d >= time.Hour:
-		return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
-	case d >= 100*time.Second:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	case d >= time.Second:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	default:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-}
-
 // bytesOf is a size as a person reads it.
 func bytesOf(n float64) string {
 	if n >= 1<<30 {
 		return fmt.Sprintf("%.1f GiB", n/(1<<30))
 	}
 	return fmt.Sprintf("%.1f MiB", n/(1<<20))
-}
-
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
 }

@@ -251,3 +251,24 @@ func TestOutIsAFile(t *testing.T) {
 		t.Errorf("exit status %d\n%s", status, p.err.String())
 	}
 }
+
+// A long error is wrapped on a terminal alone: what a program reads is one line.
+func TestLongErrorIsWrapped(t *testing.T) {
+	for tty, most := range map[bool]int{true: 40, false: 1000} {
+		p := newProgram()
+		p.errTTY, p.width = tty, func() int { return 40 }
+		if status := p.execute(t.Context(), []string{"check", "--var", "x", "none.hcl"}); status != exitUsage {
+			t.Errorf("status %d", status)
+		}
+		p.execute(t.Context(), []string{"help", "language", "no-such-word"})
+		lines := strings.Split(strings.TrimSpace(p.err.String()), "\n")
+		if wrapped := len(lines) > 2; wrapped != tty {
+			t.Errorf("%q", lines)
+		}
+		for _, line := range lines {
+			if len(line) > most {
+				t.Errorf("%d columns: %s", len(line), line)
+			}
+		}
+	}
+}

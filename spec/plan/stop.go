@@ -18,6 +18,11 @@ type Stop struct {
 	ThroughputDrop  *float64 `json:"throughput_drop,omitempty"`   // share lost of the best rung's below
 }
 
+// DefaultStop is what holds where a ladder says nothing of it.
+func DefaultStop() Stop {
+	return Stop{Outcomes: []string{"oom", "cuda_error", "reset", "refused"}, FailureRatio: 0.01, ConfirmRounds: 3, MinRequests: 20}
+}
+
 // Tally counts what became of a rung's measured requests.
 type Tally struct {
 	Total    int            // all that were sent and not cancelled

@@ -7,10 +7,10 @@ target {
 }
 
 prompt "p" {
-  tokens = null # ERROR: Wrong type
+  tokens = null
 }
 
-ladder "batch" {
+ladder "batch" { # ERROR: Prompt without a length
   rungs  = [1, 2, 4]
   passes = 3
 }

@@ -16,6 +16,5 @@ ladder "batch" {
 }
 
 gpu {
-  source = "nvml
+  source = "nvml # ERROR: Quote not closed
 }
-# ERROR (syntax)

@@ -1,0 +1,16 @@
+experiment "e" {}
+
+target { # ERROR: Missing attribute
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = null
+}
+
+prompt "p" {
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

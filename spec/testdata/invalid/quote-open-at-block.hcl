@@ -1,0 +1,16 @@
+experiment "e" {}
+
+target {
+  api   = "openai-embeddings"
+  url   = "http://127.0.0.1:8000"
+  model = "m"
+}
+
+prompt "p { # ERROR: Quote not closed
+  tokens = 128
+}
+
+ladder "batch" {
+  rungs  = [1, 2, 4]
+  passes = 3
+}

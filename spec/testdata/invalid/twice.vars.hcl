@@ -1,0 +1,4 @@
+n     = 3
+n     = 4
+token = "a"
+token = "hunter2"
