@@ -153,6 +153,17 @@ func (j *job) run(drain, abort *stopper, path string) error {
 		}
 		defer server.Close() //nolint:errcheck // the run is over; nothing depends on how the simulated server ends
 	}
+	started, err := j.startServer(drain, path, &log)
+	if err != nil {
+		if drain.Err() != nil {
+			return statusError{exitInterrupted, errors.New("interrupted before the run; nothing was written")}
+		}
+		return failed(fmt.Errorf("%w\nThe run did not start and nothing was written", err))
+	}
+	if started != nil {
+		j.server = started
+		defer started.Close() //nolint:errcheck // it is ended either way
+	}
 	if err := j.openSampler(); err != nil {
 		return err
 	}
@@ -236,7 +247,7 @@ func (j *job) create(path, out string, log *lateWriter) error {
 	if err := os.WriteFile(filepath.Join(dir, "spec.hcl"), j.spec.Source, 0o644); err != nil { //nolint:gosec // a result to be shared, not a secret
 		return err
 	}
-	if j.simulated {
+	if j.simulated || j.server != nil {
 		if err := log.open(filepath.Join(dir, "server.log")); err != nil {
 			return err
 		}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 
 	"rung/runner"
 	"rung/runner/gpu"
+	"rung/runner/server"
 	"rung/runner/sim"
+	"rung/runner/target"
 	"rung/sinks"
 	"rung/sinks/parquet"
 	"rung/sinks/progress"
@@ -20,6 +23,7 @@ var (
 	_ runner.Sampler = (*gpu.Child)(nil)
 	_ runner.Sampler = (*sim.Card)(nil)
 	_ runner.Server  = (*sim.Server)(nil)
+	_ runner.Server  = (*server.Server)(nil)
 	_ sinks.Sink     = (*parquet.Writer)(nil)
 	_ sinks.Sink     = (*progress.Sink)(nil)
 )
@@ -64,11 +68,31 @@ func supported(p plan.Plan, simulate bool) error {
 		return usage("the block metrics: the server's own metrics can't be read yet; leave the block out")
 	}
 	for _, c := range p.Cells {
-		if c.Server != nil {
-			return usage("the block server: rung can't start a server or read its log yet; start it yourself and leave the block out, or use --simulate")
+		if c.Server != nil && len(c.Server.Command) == 0 {
+			return usage("server.log: the log of a server that runs already can't be read yet; leave the block server out")
 		}
 	}
 	return nil
+}
+
+// startServer starts the server that the spec declares and waits until it is ready;
+// nil where it declares none.
+func (j *job) startServer(ctx context.Context, path string, log io.Writer) (*server.Server, error) {
+	s := j.cell.Server
+	if j.simulated || s == nil || len(s.Command) == 0 {
+		return nil, nil //nolint:nilnil // none is to be started
+	}
+	client, err := target.New(j.plan.Target, nil, j.secrets(), 1)
+	if err != nil {
+		return nil, err
+	}
+	address, root := client.Address()
+	cfg := server.Config{Server: *s, Secrets: j.secrets(), Folder: filepath.Dir(path), Address: address, Shown: address, Page: root,
+		Ping: client.Ready, Log: log, Say: j.say}
+	if j.spec.Secrets.URL != nil {
+		cfg.Shown = "the address in target.url"
+	}
+	return server.Start(ctx, cfg)
 }
 
 // openSampler opens what the spec declares. A source that was declared and fails

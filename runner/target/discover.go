@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -137,6 +138,26 @@ func (c *Client) Ping(ctx context.Context) error {
 		return c.program.start()
 	}
 	return c.exchange(ctx, http.MethodGet, c.path("/v1/models"), nil, maxPage, false).Err
+}
+
+// Ready is nil where the server answers, and does not say that it is not there yet.
+func (c *Client) Ready(ctx context.Context) error {
+	r := c.exchange(ctx, http.MethodGet, c.path("/v1/models"), nil, maxPage, false)
+	if r.Err == nil && (r.Status == http.StatusServiceUnavailable || r.Status == http.StatusBadGateway) {
+		return fmt.Errorf("status %d: %s", r.Status, c.said(r.Body, 200))
+	}
+	return r.Err
+}
+
+// Address is the host and the port that the client speaks to, and the root of the
+// server's pages.
+func (c *Client) Address() (hostPort, root string) {
+	port := c.base.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[c.base.Scheme]
+	}
+	hostPort = net.JoinHostPort(c.base.Hostname(), port)
+	return hostPort, c.base.Scheme + "://" + hostPort
 }
 
 func (c *Client) version(ctx context.Context) string {

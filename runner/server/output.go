@@ -1,0 +1,108 @@
+package server
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// Bounds on what is kept of what a server prints.
+const (
+	mostLog   = 256 << 20 // bytes in the log; what follows is counted
+	mostLine  = 16 << 10  // bytes of a line; the rest of it is left out
+	keptLines = 10        // for an error
+	shownLine = 300       // bytes of each
+)
+
+// output takes what a server prints: into the log, and its last lines by themselves.
+type output struct {
+	log   io.Writer
+	ready *regexp.Regexp
+	scrub plan.Scrubber
+	done  chan struct{}
+
+	mu      sync.Mutex
+	lines   []string
+	written int64
+	left    int64 // lines that the log has not
+	seen    bool  // a line that says it is ready
+}
+
+func newOutput(log io.Writer, ready *regexp.Regexp, scrub plan.Scrubber) *output {
+	return &output{log: log, ready: ready, scrub: scrub, done: make(chan struct{})}
+}
+
+// read takes all lines, to the end of the pipe: what is not read would block whoever
+// prints it.
+func (o *output) read(r *os.File) {
+	defer close(o.done)
+	defer r.Close() //nolint:errcheck // it was only read
+	lines := bufio.NewReaderSize(r, mostLine)
+	whole := true // what comes next begins a line
+	for {
+		part, err := lines.ReadSlice('\n')
+		if whole && len(part) > 0 {
+			o.line(part)
+		}
+		whole = !errors.Is(err, bufio.ErrBufferFull)
+		if err != nil && whole {
+			return
+		}
+	}
+}
+
+// settle waits until what was printed is read, but not for what holds the pipe open.
+func (o *output) settle() {
+	select {
+	case <-o.done:
+	case <-time.After(time.Second):
+	}
+}
+
+// line takes one line. A log that can't be written must not stop the server.
+func (o *output) line(b []byte) {
+	b = o.scrub.Clean(b)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	text := strings.ToValidUTF8(strings.TrimRight(string(b), "\r\n"), "\uFFFD")
+	o.seen = o.seen || o.ready != nil && o.ready.MatchString(text)
+	if o.lines = append(o.lines, clip(record.OneLine(text))); len(o.lines) > keptLines {
+		o.lines = o.lines[1:]
+	}
+	if o.written > mostLog {
+		o.left++
+		return
+	}
+	n, _ := io.WriteString(o.log, text+"\n")
+	if o.written += int64(n); o.written > mostLog {
+		_, _ = fmt.Fprintf(o.log, "rung: the log ends here, at %d bytes; the server printed more\n", mostLog)
+	}
+}
+
+func clip(s string) string {
+	if len(s) <= shownLine {
+		return s
+	}
+	return strings.ToValidUTF8(s[:shownLine], "") + "…"
+}
+
+func (o *output) matched() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.seen
+}
+
+func (o *output) last() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return append([]string(nil), o.lines...)
+}
