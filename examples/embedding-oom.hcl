@@ -1,9 +1,7 @@
 # Where does an embedding service run out of memory, and is it the batch or the length?
 #
 #   rung run --simulate examples/embedding-oom.hcl    (tried, on the modelled card)
-#
-# On a real card, leave the block server out as long as rung run can't start one, start
-# the server by its command, and give --var url=http://gpu-host:8000.
+#   rung run examples/embedding-oom.hcl               (on a card: it starts the server)
 #
 # Two ladders reach the same number of tokens in a request by two ways: 64 inputs of
 # 512 tokens, and 8 inputs of 4,096. Where both fail at the same product it is the
