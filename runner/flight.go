@@ -35,6 +35,7 @@ type flight struct {
 	limit int64 // bytes of an answer
 	of    int   // requests that it is to send; 0: not known before
 	trips func(record.Outcome) bool
+	open  bool // an open loop: what may be in flight is a bound
 
 	cut     atomic.Bool
 	judging turn
@@ -110,7 +111,7 @@ func (f *flight) drop(c call, due time.Time) {
 	defer f.turn.give()
 	f.rows = append(f.rows, row)
 	f.ended++
-	f.r.tick(row, f.ended, f.of)
+	f.tick(row)
 }
 
 func (f *flight) want(c call) target.Want {
@@ -146,8 +147,21 @@ func (f *flight) read(s sent) {
 	f.rows = append(f.rows, row)
 	if !s.idle {
 		f.ended++
-		f.r.tick(row, f.ended, f.of)
+		f.tick(row)
 	}
+}
+
+// tick tells whoever watches that a request has ended.
+func (f *flight) tick(row record.Request) {
+	ts := row.DoneTS
+	if !row.Sent() {
+		ts = row.DueTS
+	}
+	t := &record.Tick{Place: row.Place, TS: ts, Ended: f.ended, Of: f.of, LatencyS: row.LatencyS(), Outcome: row.Outcome, Inputs: row.InputsDone}
+	if !f.open {
+		t.InFlight = row.InFlight
+	}
+	f.r.send(record.Item{Tick: t})
 }
 
 // land waits until all has come back.

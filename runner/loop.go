@@ -40,6 +40,7 @@ func (f *flight) closedLoop(s *supply, length time.Duration) result {
 // openLoop sends each call when it is due, whatever is in flight by then; where as
 // many are as may be, it is dropped. It returns when the last has come back.
 func (f *flight) openLoop(s *supply, due []time.Duration) result {
+	f.open = true
 	var senders sync.WaitGroup
 	places := make(chan struct{}, f.shape.InFlight)
 	begin := time.Now()

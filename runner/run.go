@@ -328,11 +328,3 @@ func (r *run) event(kind record.EventKind, place record.Place, fill func(*record
 	}
 	r.send(record.Item{Event: e})
 }
-
-func (r *run) tick(row record.Request, ended, of int) {
-	ts := row.DoneTS
-	if !row.Sent() {
-		ts = row.DueTS
-	}
-	r.send(record.Item{Tick: &record.Tick{Place: row.Place, TS: ts, Ended: ended, Of: of, LatencyS: row.LatencyS(), Outcome: row.Outcome, Inputs: row.InputsDone}})
-}

@@ -46,50 +46,59 @@ type rungState struct {
 	refused   int
 	peak      *int64
 
-	first, last float64 // when the round's successes ended, on the run's clock
+	each        float64 // of the unit in one request
+	inFlight    int     // asked of a closed loop; 0 in an open one
+	first, last float64 // between which the round's rate is taken, on the run's clock
 	inRound     int     // successes of the round under way
-	done        int     // of ended rounds, but for the first of each
+	done        float64 // of the unit, in ended rounds
 	took        float64 // seconds that those took
 }
 
-// see notes when a success ended.
-func (r *rungState) see(ts float64) {
-	if r.inRound == 0 {
-		r.first = ts
+// see notes that a success ended. The first of a closed loop, as many as are in flight,
+// only fill it.
+func (r *rungState) see(t record.Tick, unit string) {
+	r.each, r.inFlight = float64(t.Inputs), t.InFlight
+	if unit == "requests/s" {
+		r.each = 1
 	}
 	r.inRound++
-	r.last = ts
-}
-
-// roundEnd adds up what the round's successes took, from the end of the first to that
-// of the last.
-func (r *rungState) roundEnd() {
-	if r.inRound > 1 {
-		r.done += r.inRound - 1
-		r.took += r.last - r.first
+	if r.inRound <= r.fills() {
+		r.first = t.TS
 	}
-	r.inRound = 0
+	r.last = t.TS
 }
 
-// rate is the successes a second. Of several in flight it is taken between the ends of
-// the first and the last of each round, so that no ramp is in it; one after the other
-// take the time that they take.
-func (r *rungState) rate(inFlight int) float64 {
-	if inFlight <= 1 {
+// fills is how many successes of a round only fill it.
+func (r *rungState) fills() int { return max(1, r.inFlight) }
+
+// roundEnd adds up what came once the round was full, and how long that took.
+func (r *rungState) roundEnd() {
+	done, took := r.soFar()
+	r.done, r.took, r.inRound = r.done+done, r.took+took, 0
+}
+
+func (r *rungState) soFar() (done, took float64) {
+	if r.inRound <= r.fills() {
+		return 0, 0
+	}
+	return float64(r.inRound-r.fills()) * r.each, r.last - r.first
+}
+
+// rate is the unit a second. Of several in flight it is taken while the rounds were
+// full; one after the other take the time that they take.
+func (r *rungState) rate() float64 {
+	if r.inFlight == 1 {
 		sum := 0.0
 		for _, l := range r.latencies {
 			sum += l
 		}
-		return float64(len(r.latencies)) / sum
+		return r.each * float64(len(r.latencies)) / sum
 	}
-	done, took := r.done, r.took
-	if r.inRound > 1 {
-		done, took = done+r.inRound-1, took+r.last-r.first
-	}
-	if took <= 0 {
+	done, took := r.soFar()
+	if done, took = done+r.done, took+r.took; took <= 0 {
 		return 0
 	}
-	return float64(done) / took
+	return done / took
 }
 
 // New makes the sink for one cell of a plan.
@@ -182,7 +191,7 @@ func (s *Sink) tick(t record.Tick) {
 	if t.Phase == record.Measure || t.Phase == record.Baseline || t.Phase == record.Retest || t.Phase == record.Confirm && t.Ladder == "" {
 		if t.Outcome == record.OK {
 			s.state.latencies = append(s.state.latencies, t.LatencyS)
-			s.state.see(t.TS)
+			s.state.see(t, s.unit)
 			s.eta.learn(t)
 		} else {
 			if s.state.failed == nil {
@@ -260,13 +269,8 @@ func (s *Sink) figures(memory *int64) []string {
 	var out []string
 	if n := len(s.state.latencies); n > 0 {
 		sorted := slices.Sorted(slices.Values(s.state.latencies))
-		shape := s.shape()
-		each := float64(shape.Batch)
-		if s.unit == "requests/s" {
-			each = 1
-		}
-		if rate := s.state.rate(shape.InFlight); rate > 0 {
-			out = append(out, fmt.Sprintf("%s %s", digits(rate*each), s.unit))
+		if rate := s.state.rate(); rate > 0 {
+			out = append(out, fmt.Sprintf("%s %s", digits(rate), s.unit))
 		}
 		out = append(out, "P95 "+span(record.Quantile(sorted, 0.95)))
 	}
@@ -274,18 +278,6 @@ func (s *Sink) figures(memory *int64) []string {
 		out = append(out, fmt.Sprintf("%.2f GiB", float64(*memory)/(1<<30)))
 	}
 	return out
-}
-
-func (s *Sink) shape() plan.Shape {
-	for _, l := range s.cell.Ladders {
-		if l.Name == s.place.Ladder {
-			return l.Rungs[s.place.Rung].Shape
-		}
-	}
-	if s.cell.Baseline != nil {
-		return s.cell.Baseline.Shape
-	}
-	return plan.Shape{Batch: 1, InFlight: 1}
 }
 
 // draw renews the live line, at most ten times a second.

@@ -48,6 +48,7 @@ type Tick struct {
 	LatencyS float64
 	Outcome  Outcome
 	Inputs   int
+	InFlight int // asked of a closed loop; 0 in an open one
 }
 
 // Place says where in the plan a row belongs. Ladder is empty outside ladders.
