@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -112,8 +113,7 @@ func (s *Server) Exited() string {
 
 // begin starts a process and waits until it is ready.
 func (s *Server) begin(ctx context.Context) error {
-	if c, err := net.DialTimeout("tcp", s.cfg.Address, askTime); err == nil {
-		_ = c.Close() // it was only to see
+	if connects(ctx, s.cfg.Address) {
 		return fmt.Errorf("something listens at %s already, where the server is to listen: end it, or give the server another port in its command and in target.url", s.cfg.Shown)
 	}
 	p, err := s.launch()
@@ -177,7 +177,7 @@ func (c Config) dir() string {
 
 // environment is rung's own and, over it, what the spec sets.
 func (c Config) environment() []string {
-	env := slices.Clone(os.Environ()) //nolint:forbidigo // a program that is started has its parent's
+	env := slices.Clone(os.Environ())
 	for _, v := range c.Server.Env {
 		value := v.Value
 		if v.Sensitive {
@@ -226,12 +226,9 @@ func (s *Server) missing(ctx context.Context, p *process) string {
 		if host == "" {
 			host = "127.0.0.1"
 		}
-		var d net.Dialer
-		c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, fmt.Sprint(ready.Port)))
-		if err != nil {
+		if !connects(ctx, net.JoinHostPort(host, strconv.Itoa(ready.Port))) {
 			return fmt.Sprintf("port %d takes no connection", ready.Port)
 		}
-		_ = c.Close() // it was only to see
 	}
 	if ready.Path != "" {
 		if why := s.page(ctx, ready.Path); why != "" {
@@ -242,6 +239,16 @@ func (s *Server) missing(ctx context.Context, p *process) string {
 		return "it answers no request: " + err.Error()
 	}
 	return ""
+}
+
+// connects says whether something listens at an address.
+func connects(ctx context.Context, address string) bool {
+	c, err := (&net.Dialer{Timeout: askTime}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false
+	}
+	_ = c.Close() // it was only to see
+	return true
 }
 
 func (s *Server) page(ctx context.Context, path string) string {

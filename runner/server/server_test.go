@@ -87,7 +87,7 @@ func (j *journal) String() string {
 // setup is what a test starts: a kind of server on a free port.
 func setup(t *testing.T, kind string, change func(*Config)) (Config, *journal) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestServersThatFail(t *testing.T) {
 					t.Errorf("%q is not in: %v", w, err)
 				}
 			}
-			if _, err := net.DialTimeout("tcp", cfg.Address, time.Second); err == nil {
+			if connects(t.Context(), cfg.Address) {
 				t.Error("something still listens")
 			}
 		})
@@ -203,7 +203,7 @@ func TestServersThatFail(t *testing.T) {
 // A port that is taken is named, and what holds it is left alone.
 func TestPortInUse(t *testing.T) {
 	cfg, _ := setup(t, "good", nil)
-	ln, err := net.Listen("tcp", cfg.Address)
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", cfg.Address)
 	if err != nil {
 		t.Fatal(err)
 	}
