@@ -197,8 +197,12 @@ func (s *Server) await(ctx context.Context, p *process) error {
 	defer t.Stop()
 	missing := ""
 	for {
-		if missing = s.missing(ctx, p); missing == "" {
+		now := s.missing(ctx, p)
+		if now == "" {
 			return nil
+		}
+		if ctx.Err() == nil || missing == "" { // else it was the question that was broken off
+			missing = now
 		}
 		select {
 		case <-p.ended:
