@@ -12,6 +12,14 @@ import (
 	"rung/spec/plan"
 )
 
+// seeds is how many are tried.
+func seeds() int64 {
+	if raced {
+		return 1
+	}
+	return 10
+}
+
 // loads are the ladders that people run: doubling up to 64 with ten requests for each
 // in flight, and the short one of hand-made tests.
 func loads() map[string]plan.Ladder {
@@ -30,7 +38,7 @@ func TestHealthyIsNeverRefused(t *testing.T) {
 			for name, l := range loads() {
 				t.Run(fmt.Sprintf("%s, cv %g, %g failing", name, cv, failing), func(t *testing.T) {
 					rounds := 0
-					for seed := range int64(10) {
+					for seed := range seeds() {
 						bubble(t, func(t *testing.T) {
 							params := plan.DefaultSimulator()
 							params.Noise = cv
@@ -49,7 +57,7 @@ func TestHealthyIsNeverRefused(t *testing.T) {
 							}
 						})
 					}
-					if rounds != 10*len(l.Rungs) {
+					if rounds != int(seeds())*len(l.Rungs) {
 						t.Errorf("%d rounds", rounds)
 					}
 				})
@@ -101,7 +109,7 @@ func (h halfOpen) open(ctx context.Context, network, address string) (net.Conn, 
 func TestHeldClientIsCaught(t *testing.T) {
 	for _, cv := range []float64{0.1, 0.5, 1} {
 		for _, asked := range []int{2, 4, 8, 16, 64} {
-			for seed := range int64(10) {
+			for seed := range seeds() {
 				bubble(t, func(t *testing.T) {
 					params := plan.DefaultSimulator()
 					params.Noise = cv
