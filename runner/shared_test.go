@@ -2,6 +2,7 @@ package runner
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ type company struct {
 	server  []int64
 	from    int
 	to      int
-	restart int // the reading from which on the server has another pid
+	newPid  atomic.Bool // the server was started again
 }
 
 func (c *company) Sample() ([]record.Sample, error) {
@@ -25,7 +26,7 @@ func (c *company) Sample() ([]record.Sample, error) {
 		return nil, err
 	}
 	samples[0].Processes = c.server
-	if c.restart > 0 && c.n >= c.restart {
+	if c.newPid.Load() {
 		samples[0].Processes = []int64{77}
 	}
 	if c.n >= c.from && c.n < c.to {
@@ -39,20 +40,20 @@ func (c *company) Sample() ([]record.Sample, error) {
 func TestSharedGPU(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		card    company
+		card    *company
 		refused int
 	}{
-		{"the server alone", company{server: []int64{1, 2}}, 0},
-		{"pids can't be seen", company{}, 0},
-		{"another for a while", company{server: []int64{1}, from: 30, to: 34}, 1},
-		{"there from the start", company{server: []int64{1}, from: 1, to: 1 << 30}, 0},
+		{"the server alone", &company{server: []int64{1, 2}}, 0},
+		{"pids can't be seen", &company{}, 0},
+		{"another for a while", &company{server: []int64{1}, from: 30, to: 34}, 1},
+		{"there from the start", &company{server: []int64{1}, from: 1, to: 1 << 30}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				f := newFake(t)
 				f.answer = func(asked) said { return said{after: 500 * time.Millisecond} }
 				cfg := config(f.net, batchLadder("batch", 1, 4, 10, 1))
-				cfg.Sampler = &tt.card
+				cfg.Sampler = tt.card
 				out := walkAll(t, cfg)
 				var reasons []string
 				for _, e := range out.events(record.RoundEnd) {
@@ -77,9 +78,9 @@ func TestRestartedServerIsKnown(t *testing.T) {
 		f := newFake(t)
 		f.answer = func(asked) said { return said{after: 500 * time.Millisecond} }
 		cfg := config(f.net, batchLadder("a", 1, 1, 10, 1), batchLadder("b", 1, 1, 10, 1))
-		c := &company{server: []int64{1}, restart: 1 << 30}
+		c := &company{server: []int64{1}}
 		cfg.Sampler = c
-		cfg.Server = &restarts{does: func(int) error { c.restart = c.n; return nil }}
+		cfg.Server = &restarts{does: func(int) error { c.newPid.Store(true); return nil }}
 		cfg.Cell.Server = &plan.Server{Command: []string{"x"}, Restart: plan.RestartLadder}
 		for _, e := range walkAll(t, cfg).events(record.RoundEnd) {
 			if e.Verdict != record.Accepted {
