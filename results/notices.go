@@ -74,6 +74,14 @@ func (l *Ladder) notice(say func(string, ...any)) {
 				l.Name, u.Value, count(total(u.Failures), "warm-up", "warm-ups"), listed(u.Failures))
 		}
 	}
+	for _, r := range l.Rungs {
+		if r.Steady != nil && r.Steady.Verdict == NotSteady && (l.Edge == nil || r.Index < l.Edge.Index) {
+			say("Ladder %q at %g is not steady in %d of %s (%s).", l.Name, r.Value, r.Steady.Moved, count(r.Steady.Passes, "pass", "passes"), r.Steady.How)
+		}
+	}
+	if l.Limit.Check == NotConfirmed {
+		say("Ladder %q: the limit is %s.", l.Name, l.Limit.Checked)
+	}
 	for _, m := range l.Met {
 		m.notice(l.Name, say)
 	}
