@@ -196,13 +196,17 @@ func (l *Ladder) checked(all []Check) {
 		if !mine || l.Limit.Check == NotConfirmed {
 			continue
 		}
-		said := fmt.Sprintf("%s by the %s", k.Verdict, k.Kind)
+		by := "the retest"
+		if k.Kind == CheckConfirm {
+			by = "the confirmation"
+		}
+		said := k.Verdict + " by " + by
 		switch k.Verdict {
 		case NotConfirmed:
 			l.Limit.Checked = said + ": " + k.Reason
 		case Confirmed:
 			if l.Limit.Check == Confirmed {
-				said = l.Limit.Checked + " and the " + k.Kind
+				said = l.Limit.Checked + " and " + by
 			}
 			l.Limit.Checked = said
 		default:

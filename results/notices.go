@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rung/sinks/record"
+	"rung/spec/plan"
 )
 
 // notice collects what a reader must know before any figure; odd is how many rows
@@ -171,7 +172,7 @@ func (l *Ladder) lengths() string {
 		}
 		out = append(out, s)
 	}
-	if least != nil && most.Output.Mean > differ*least.Output.Mean {
+	if least != nil && l.Axis != plan.AxisOutputTokens && most.Output.Mean > differ*least.Output.Mean {
 		out = append(out, fmt.Sprintf("outputs differ in length between rungs (%.4g tokens on average at %g, %.4g at %g), so the gain is not of load alone",
 			least.Output.Mean, least.Value, most.Output.Mean, most.Value))
 	}

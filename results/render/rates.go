@@ -140,7 +140,7 @@ func goodputTable(rep *results.Report, l *results.Ladder) table {
 		if g := r.Goodput; g != nil {
 			row[1] = strconv.Itoa(g.Of)
 			if g.Share != nil {
-				row[2], row[3] = strconv.Itoa(g.Good), fmt.Sprintf("%.1f %%", 100**g.Share)
+				row[2], row[3] = strconv.Itoa(g.Good), share(*g.Share)
 			}
 			row[4] = rate(g.PerS)
 			if g.PerS != nil && most > 0 {
@@ -159,6 +159,14 @@ func goodputTable(rep *results.Report, l *results.Ladder) table {
 		t.notes = append(t.notes, strings.Join(why[w], ", ")+": "+safe(w))
 	}
 	return t
+}
+
+// share is a share in percent, to a decimal, and 100 only of all.
+func share(x float64) string {
+	if x < 1 && x > 0.9995 {
+		return "99.9 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*x)
 }
 
 // objectives are the declared parts in words.

@@ -46,16 +46,16 @@ func streamTables(l *results.Ladder) []table {
 			return s, s.N
 		}
 	}
-	ttft := spanTable(l, "Time to first token, s", of(func(s *results.Stream) *results.Latency { return s.TTFT }))
+	ttft := spanTable(l, "Time to first token, s", seconds, of(func(s *results.Stream) *results.Latency { return s.TTFT }))
 	ttft.notes = append([]string{"from when a request was due to its first generated token, of any channel"}, ttft.notes...)
 	for _, r := range l.Rungs {
 		if r.Stream != nil && r.Stream.Untimed > 0 {
 			ttft.notes = append(ttft.notes, fmt.Sprintf("%s: %s without a first token", value(r.Value), plural(r.Stream.Untimed, "success", "successes")))
 		}
 	}
-	tpot := spanTable(l, "Time per output token after the first, s", of(func(s *results.Stream) *results.Latency { return s.TPOT }))
+	tpot := spanTable(l, "Time per output token after the first, ms", milliseconds, of(func(s *results.Stream) *results.Latency { return s.TPOT }))
 	tpot.notes = append([]string{"(latency - time to first token) / (output tokens - 1), by the server's count; answers of two tokens and more"}, tpot.notes...)
-	gaps := spanTable(l, "Gaps between chunks, s (a chunk is not a token)", func(r results.Rung) (*results.Latency, int) {
+	gaps := spanTable(l, "Gaps between chunks, ms (a chunk is not a token)", milliseconds, func(r results.Rung) (*results.Latency, int) {
 		if r.Stream == nil || r.Stream.Gaps == nil {
 			return nil, 0
 		}
@@ -67,7 +67,7 @@ func streamTables(l *results.Ladder) []table {
 
 // spanTable is the spread of one span of each rung; get gives it, and on how many
 // requests its percentiles rest.
-func spanTable(l *results.Ladder, caption string, get func(results.Rung) (*results.Latency, int)) table {
+func spanTable(l *results.Ladder, caption string, show func(float64) string, get func(results.Rung) (*results.Latency, int)) table {
 	t := table{caption: caption, head: []column{
 		{name: axisHead(l.Axis)}, {name: "n"}, {name: "min"}, {name: "median"}, {name: "mean", wide: true}, {name: "P95"}, {name: "P99"}, {name: "max"},
 	}}
@@ -85,8 +85,8 @@ func spanTable(l *results.Ladder, caption string, get func(results.Rung) (*resul
 			continue
 		}
 		t.rows = append(t.rows, []string{
-			value(r.Value), strconv.Itoa(n), seconds(s.MinS), seconds(s.MedianS), seconds(s.MeanS),
-			seconds(s.P95S) + few.p95(s.P95Supported, n), seconds(s.P99S) + few.p99(s.P99Supported, n), seconds(s.MaxS),
+			value(r.Value), strconv.Itoa(n), show(s.MinS), show(s.MedianS), show(s.MeanS),
+			show(s.P95S) + few.p95(s.P95Supported, n), show(s.P99S) + few.p99(s.P99Supported, n), show(s.MaxS),
 		})
 		bar := 0.0
 		if most > 0 {
@@ -97,6 +97,8 @@ func spanTable(l *results.Ladder, caption string, get func(results.Rung) (*resul
 	t.notes = few.notes()
 	return t
 }
+
+func milliseconds(s float64) string { return fmt.Sprintf("%.3f", 1000*s) }
 
 // fewMarks collects on how few values percentiles were printed.
 type fewMarks struct{ of95, of99 []int }

@@ -126,9 +126,7 @@ func instrument(rep *results.Report) []string {
 	case c.Unchecked != "":
 		out = append(out, fmt.Sprintf("No self-check of the client: %s.", c.Unchecked))
 	}
-	for _, n := range c.Near {
-		out = append(out, fmt.Sprintf("Ladder %q at %s came within a factor of two of the client itself: %s.", n.Ladder, value(n.Value), n.How))
-	}
+	out = append(out, near(c.Near)...)
 	if c.MaxCPUPct != nil && c.MaxStallS != nil {
 		out = append(out, fmt.Sprintf("Client: at most %.0f %% of its processor time, its longest stall %s (%s).", *c.MaxCPUPct, span(*c.MaxStallS), plural(c.Samples, "sample", "samples")))
 	}
@@ -138,6 +136,21 @@ func instrument(rep *results.Report) []string {
 	if c.ResetIdle > 0 {
 		out = append(out, fmt.Sprintf("%s a connection that the server had closed while it lay idle, and went out again: they are in no figure.",
 			plural(c.ResetIdle, "request met", "requests met")))
+	}
+	return out
+}
+
+// near says in one line a ladder which rungs came close to what the client can do.
+func near(all []results.Near) []string {
+	var out []string
+	for i := 0; i < len(all); {
+		var at []float64
+		j := i
+		for ; j < len(all) && all[j].Ladder == all[i].Ladder; j++ {
+			at = append(at, all[j].Value)
+		}
+		out = append(out, fmt.Sprintf("Ladder %q came within a factor of two of the client itself at %s: at %s %s.", all[i].Ladder, values(at), value(all[i].Value), all[i].How))
+		i = j
 	}
 	return out
 }
