@@ -65,6 +65,9 @@ type Check struct {
 
 	PeakBytes   *int64 `json:"peak_bytes,omitempty"`
 	PeakSamples int    `json:"peak_samples"`
+	// AfterHighWater says that earlier load had already taken as much, so that the peak
+	// says nothing of the check.
+	AfterHighWater bool `json:"after_high_water"`
 
 	Verdict string `json:"verdict"` // confirmed, not confirmed, not checked
 	Reason  string `json:"reason"`
@@ -154,9 +157,19 @@ func (m *memory) peak(k *Check, place record.Place) {
 	if !ok {
 		return
 	}
-	if used := m.used(from, to, anywhere); len(used) > 0 {
-		k.PeakBytes, k.PeakSamples = new(slices.Max(used)), len(used)
+	used := m.used(from, to, anywhere)
+	if len(used) == 0 {
+		return
 	}
+	peak := slices.Max(used)
+	k.PeakBytes, k.PeakSamples = &peak, len(used)
+	level := int64(0)
+	for _, s := range m.samples {
+		if s.TS < from {
+			level = *s.MemUsedBytes
+		}
+	}
+	k.AfterHighWater = float64(peak) <= float64(level)*1.001 && m.idle != nil && m.total != nil && float64(level-*m.idle) > taken*float64(*m.total)
 }
 
 // holds judges a check by the stop rule of its ladder, and by the memory that is to
@@ -175,7 +188,7 @@ func (m *memory) holds(k *Check, place record.Place, failed string, counts bool,
 	case !counts:
 		return NotChecked, "no round of it counts"
 	}
-	if k.PeakBytes != nil && m.total != nil && unsoundHeadroom(rules) == "" {
+	if k.PeakBytes != nil && !k.AfterHighWater && m.total != nil && unsoundHeadroom(rules) == "" {
 		total := float64(*m.total)
 		if free := total - float64(m.reserved()) - rules.Safety*total - float64(*k.PeakBytes); free < 0 {
 			return NotConfirmed, fmt.Sprintf("its peak of %.1f GiB leaves less than the declared safety of %g %%", float64(*k.PeakBytes)/(1<<30), 100*rules.Safety)

@@ -63,7 +63,7 @@ func (w *walked) steadyAt(v visits, inFlight int, queued bool) *Steady {
 			all := settled(rounds, inFlight)
 			first, last = all[:len(all)/3], all[len(all)-len(all)/3:]
 		}
-		how, told := apart(first, last, moved, 1)
+		how, told := apart(first, last, moved)
 		if how != "" {
 			how = "its first and last third are " + how
 		} else if by, ok := swing(rounds); ok {
@@ -114,8 +114,8 @@ func settled(rounds visits, inFlight int) []float64 {
 	return out
 }
 
-// swing holds the slowest round of a pass against the quickest: rounds that go up and
-// down have like thirds. The more rounds there are, the more pairs might differ.
+// swing says whether the rounds of a pass are unlike: rounds that go up and down have
+// like thirds.
 func swing(rounds visits) (how string, told bool) {
 	var each [][]float64
 	for i := range rounds {
@@ -127,45 +127,50 @@ func swing(rounds visits) (how string, told bool) {
 		return "", false
 	}
 	slices.SortStableFunc(each, func(a, b []float64) int { return cmp.Compare(median(a), median(b)) })
-	return apart(each[0], each[len(each)-1], swings, len(each)*(len(each)-1)/2)
+	return unlike(each, swings), true
 }
 
-// apart says by how much two samples differ, where that is more than a share and than
-// chance; tests is among how many such comparisons this one was picked. told is false
-// where there are too few values.
-func apart(a, b []float64, share float64, tests int) (how string, told bool) {
+// apart says by how much two thirds differ; told is false where there are too few
+// values.
+func apart(a, b []float64, share float64) (how string, told bool) {
 	if len(a) < leastEach || len(b) < leastEach {
 		return "", false
 	}
-	x, y := median(a), median(b)
-	if x <= 0 || math.Abs(y/x-1) <= share {
-		return "", true
-	}
-	p := mannWhitney(a, b) * float64(tests)
-	if p >= chance {
-		return "", true
-	}
-	return fmt.Sprintf("%.3g s and %.3g s in the median (p %.1g)", x, y, p), true
+	return unlike([][]float64{a, b}, share), true
 }
 
-// mannWhitney is the two-sided p of the rank test that two samples come from one
-// distribution, by the normal approximation with the correction for ties and for
-// continuity.
-func mannWhitney(a, b []float64) float64 {
+// unlike says how the first and the last of some samples differ, where that is by more
+// than a share and all of them differ by more than chance; else "".
+func unlike(samples [][]float64, share float64) string {
+	x, y := median(samples[0]), median(samples[len(samples)-1])
+	if x <= 0 || math.Abs(y/x-1) <= share {
+		return ""
+	}
+	p := kruskalWallis(samples)
+	if p >= chance {
+		return ""
+	}
+	return fmt.Sprintf("%.3g s and %.3g s in the median (p %.1g)", x, y, p)
+}
+
+// kruskalWallis is the p of the rank test that samples come from one distribution
+// ("Use of Ranks in One-Criterion Variance Analysis", 1952), corrected for ties; of two
+// samples it is that of Mann and Whitney. The tail of chi-squared is taken by Wilson
+// and Hilferty's cube root, which is right to a few in a thousand.
+func kruskalWallis(samples [][]float64) float64 {
 	type value struct {
-		x     float64
-		first bool
+		x  float64
+		of int
 	}
 	var all []value
-	for _, x := range a {
-		all = append(all, value{x, true})
+	for i, s := range samples {
+		for _, x := range s {
+			all = append(all, value{x, i})
+		}
 	}
-	for _, x := range b {
-		all = append(all, value{x, false})
-	}
-	slices.SortFunc(all, func(p, q value) int { return cmp.Compare(p.x, q.x) })
-	n1, n2, n := float64(len(a)), float64(len(b)), float64(len(all))
-	ranks, ties := 0.0, 0.0
+	slices.SortFunc(all, func(a, b value) int { return cmp.Compare(a.x, b.x) })
+	n, ties := float64(len(all)), 0.0
+	ranks := make([]float64, len(samples))
 	for i := 0; i < len(all); {
 		j := i
 		for j < len(all) && all[j].x == all[i].x {
@@ -174,19 +179,24 @@ func mannWhitney(a, b []float64) float64 {
 		t := float64(j - i)
 		ties += t*t*t - t
 		for k := i; k < j; k++ {
-			if all[k].first {
-				ranks += float64(i+j+1) / 2
-			}
+			ranks[all[k].of] += float64(i+j+1) / 2
 		}
 		i = j
 	}
-	u := ranks - n1*(n1+1)/2
-	variance := n1 * n2 / 12 * (n + 1 - ties/(n*(n-1)))
-	if variance <= 0 {
+	h := -3 * (n + 1)
+	for i, r := range ranks {
+		h += 12 / (n * (n + 1)) * r * r / float64(len(samples[i]))
+	}
+	correct, freedom := 1-ties/(n*n*n-n), float64(len(samples)-1)
+	if correct <= 0 {
 		return 1
 	}
-	z := math.Max(0, math.Abs(u-n1*n2/2)-0.5) / math.Sqrt(variance)
-	return math.Erfc(z / math.Sqrt2)
+	h = math.Max(0, h/correct)
+	if freedom == 1 {
+		return math.Erfc(math.Sqrt(h / 2))
+	}
+	v := 2 / (9 * freedom)
+	return math.Erfc((math.Cbrt(h/freedom)-1+v)/math.Sqrt(2*v)) / 2
 }
 
 // unsteadyAt names the rungs below the edge that did not stand still.

@@ -96,6 +96,9 @@ func check(c results.Check) string {
 	}
 	if c.PeakBytes != nil {
 		s += fmt.Sprintf("; peak memory %s GiB (%s)", gib(*c.PeakBytes), plural(c.PeakSamples, "sample", "samples"))
+		if c.AfterHighWater {
+			s += ", after high water: earlier load had taken as much already"
+		}
 	}
 	return s + "."
 }
