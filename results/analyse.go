@@ -31,7 +31,7 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 	for i, l := range cell.Ladders {
 		w := newWalked(l, r, all, rules)
 		w.measure(r.Manifest.Server.TemplateExtra)
-		w.findEdge(w.slow(r.Plan.Target.API, baselineP95(all)))
+		w.findEdge(w.slow(r.Plan.Target.API, single(all)))
 		w.findKnee(rep.Baseline)
 		w.findCapacity()
 		w.latencySlope()

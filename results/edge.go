@@ -26,7 +26,7 @@ func (w *walked) findEdge(slow slowEdge) {
 			r.Slow = slow.reason
 			out.Edge = &Edge{
 				Kind: EdgeSlow, Index: r.Index, Value: r.Value, Reason: slow.reason, Failures: r.Failures,
-				Pass: slow.pass, Confirmed: "no failure",
+				Pass: slow.pass, Confirmed: "no failure", OnFew: slow.few,
 			}
 		default:
 			continue

@@ -100,7 +100,7 @@ func (l *Ladder) findEdges(say func(string, ...any)) {
 	if l.Boundary != nil {
 		below = fmt.Sprintf("The boundary is %g", *l.Boundary)
 	}
-	say("Edge at %g: %s; %s. %s.", e.Value, e.Reason, e.Confirmed, below)
+	say("Edge at %g: %s%s; %s. %s.", e.Value, e.Reason, onFew(!e.OnFew), e.Confirmed, below)
 	if e.First != "" {
 		say("At %g the server fell in the warm-up (%s), before the first round.", e.Value, e.First)
 	}

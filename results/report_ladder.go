@@ -137,6 +137,7 @@ type Edge struct {
 	Pass      int        `json:"pass"`      // in which the rung first failed
 	Confirmed string     `json:"confirmed"` // what the confirming rounds showed
 	AtTimes   bool       `json:"at_times"`  // a confirming round passed
+	OnFew     bool       `json:"on_few"`    // a slow edge by a P95 of too few requests
 	// First is the outcome of the rung's warm-ups where its rounds found no server
 	// any more: then that, not refused, is what happened to it.
 	First string `json:"first,omitempty"`

@@ -172,8 +172,11 @@ func because(l *Ladder) string {
 	if l.Edge != nil {
 		why = append(why, l.Edge.inShort())
 	}
-	if l.Limit.Bound == BoundP95 || l.Limit.Bound == BoundMemory {
-		why = append(why, "bound by "+l.Limit.Bound)
+	switch at := l.at(l.Limit.Value); {
+	case l.Limit.Bound == BoundP95 && at != nil && at.Latency != nil:
+		why = append(why, "bound by p95"+onFew(at.Latency.P95Supported))
+	case l.Limit.Bound == BoundMemory:
+		why = append(why, "bound by memory")
 	}
 	if l.Limit.Bound == BoundLast {
 		why = append(why, "the last rung, and it passed")
@@ -202,7 +205,7 @@ func because(l *Ladder) string {
 // inShort says in few words what happened at an edge.
 func (e *Edge) inShort() string {
 	if e.Kind == EdgeSlow {
-		return fmt.Sprintf("%g is too %s, no failure", e.Value, e.Reason)
+		return fmt.Sprintf("%g is too %s%s, no failure", e.Value, e.Reason, onFew(!e.OnFew))
 	}
 	what := names(e.Failures)
 	if e.First != "" {

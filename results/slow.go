@@ -2,6 +2,7 @@ package results
 
 import (
 	"slices"
+	"strings"
 
 	"rung/sinks/record"
 	"rung/spec/plan"
@@ -65,17 +66,19 @@ type slowEdge struct {
 	rung   int // index; len(rungs) where there is none
 	pass   int
 	reason string
+	few    bool // the P95 that it rests on is of too few requests
 }
 
 // slow walks the ladder once more as it was walked, round by round: what a rung is
 // held against is what was known when its round ended, and not what later passes
-// brought. baseline is the P95 of single requests, 0 where none is known.
-func (w *walked) slow(api plan.API, baseline float64) slowEdge {
+// brought. single are the requests of the baseline.
+func (w *walked) slow(api plan.API, single pace) slowEdge {
 	stop, edge := w.plan.Stop, len(w.plan.Rungs)
 	found := slowEdge{rung: edge}
 	if stop.P95OverBaseline == nil && stop.ThroughputDrop == nil {
 		return found
 	}
+	baseline, singles := single.p95(), len(single.latencies)
 	paces := make([]pace, len(w.plan.Rungs))
 	for _, pass := range w.plan.Passes {
 		for _, i := range pass.Order {
@@ -89,7 +92,12 @@ func (w *walked) slow(api plan.API, baseline float64) slowEdge {
 					break
 				}
 				if reason := w.tooSlow(paces, i, api, baseline); reason != "" {
-					edge, found = i, slowEdge{i, pass.Index, reason}
+					base := singles
+					if base == 0 {
+						base = len(paces[0].latencies)
+					}
+					few := strings.Contains(reason, "P95") && min(len(paces[i].latencies), base) < P95Needs
+					edge, found = i, slowEdge{i, pass.Index, reason, few}
 					break
 				}
 			}
@@ -125,9 +133,6 @@ func (v visits) rounds() []visits {
 	return out
 }
 
-// baselineP95 is what the runner held rungs against: the P95 of all single requests
-// that succeeded, refused rounds' too; 0 where there are none.
-func baselineP95(all visits) float64 {
-	p := pace{latencies: all.in(record.Baseline).latencies()}
-	return p.p95()
-}
+// single is what the runner held rungs against: all single requests that succeeded,
+// refused rounds' too.
+func single(all visits) pace { return pace{latencies: all.in(record.Baseline).latencies()} }

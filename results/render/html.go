@@ -194,7 +194,8 @@ func pageTable(t table, l *results.Ladder, id string) tablePage {
 			r.Cells = append(r.Cells, cellPage{Text: c, Left: t.head[j].left})
 		}
 		if last := len(row) - 1; id != "" {
-			r.Cells[last] = cellPage{Left: true, Marks: l.Rungs[i].Marks}
+			more := strings.TrimPrefix(strings.TrimPrefix(row[last], marks(l.Rungs[i].Marks)), ", ")
+			r.Cells[last] = cellPage{Text: more, Left: true, Marks: l.Rungs[i].Marks}
 		}
 		out.Rows = append(out.Rows, r)
 	}

@@ -172,7 +172,11 @@ func ladderFigures(l *results.Ladder) []figure {
 	edge := figure{"edge", "none", safe(l.BoundaryReason)}
 	if l.Edge != nil {
 		edge.value = value(l.Edge.Value)
-		edge.note = safe(strings.Join(append([]string{l.Edge.Reason, l.Edge.Confirmed}, l.Edge.Settings...), "; "))
+		why := l.Edge.Reason
+		if l.Edge.OnFew {
+			why += ", on too few requests"
+		}
+		edge.note = safe(strings.Join(append([]string{why, l.Edge.Confirmed}, l.Edge.Settings...), "; "))
 	} else {
 		boundary.note = "there is no edge"
 	}

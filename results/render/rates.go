@@ -17,9 +17,9 @@ func rateTable(l *results.Ladder) table {
 		{name: "offered", note: "requests due over the rounds' planned duration"},
 		{name: "achieved", note: "successes that ended within it"},
 		{name: "share", note: "achieved over offered"},
-		{name: shortUnit(l.Unit), note: "throughput, " + l.Unit + " over the planned duration"},
-		{name: "in flight", note: "requests, on average"},
-		{name: "late, ms", note: "P95 of the sends behind when they were due"}, {name: "", left: true},
+		{name: shortUnit(l.Unit), wide: true, note: "throughput, " + l.Unit + " over the planned duration"},
+		{name: "in flight", wide: true, note: "requests, on average"},
+		{name: "late, ms", wide: true, note: "P95 of the sends behind when they were due"}, {name: "", left: true},
 	}}
 	most := 0.0
 	for _, r := range l.Rungs {

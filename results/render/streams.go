@@ -146,8 +146,8 @@ func unsupported(name string, of []int, needs int) string {
 func answersTable(l *results.Ladder) table {
 	t := table{caption: "Answers, output tokens", head: []column{
 		{name: axisHead(l.Axis)}, {name: "n", note: "counted successes"}, {name: "min"}, {name: "mean"}, {name: "max"},
-		{name: "asked"}, {name: "short", note: "of fewer tokens than asked"},
-		{name: "no usage", note: "answers whose tokens are unknown; nothing is put in their place"},
+		{name: "asked", wide: true}, {name: "short", wide: true, note: "of fewer tokens than asked"},
+		{name: "no usage", wide: true, note: "answers whose tokens are unknown; nothing is put in their place"},
 		{name: "finish reasons", left: true, note: "in the server's words"},
 	}}
 	for _, r := range l.Rungs {
