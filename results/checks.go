@@ -228,6 +228,6 @@ func (l *Ladder) checked(all []Check) {
 			}
 			l.Limit.Checked = said + ": " + k.Reason
 		}
-		l.Limit.Check = k.Verdict
+		l.Limit.Check, l.Limit.By = k.Verdict, k.Kind
 	}
 }

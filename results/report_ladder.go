@@ -151,6 +151,7 @@ type Limit struct {
 	Bound  string   `json:"bound,omitempty"` // what bound it: knee, edge, p95, memory, last_rung
 	Reason string   `json:"reason"`          // how it came about, or why there is none
 
-	Check   string `json:"check,omitempty"`   // confirmed, not confirmed, not checked
-	Checked string `json:"checked,omitempty"` // the same, by what and why
+	Check   string `json:"check,omitempty"`      // confirmed, not confirmed, not checked
+	Checked string `json:"checked,omitempty"`    // the same, by what and why
+	By      string `json:"checked_by,omitempty"` // the kind of check that decided: retest, confirm
 }

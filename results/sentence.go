@@ -48,6 +48,9 @@ func conclude(rep *Report) string {
 			if len(limits) > 1 {
 				why = join("; ", l.fixed(), why)
 			}
+			if l.Limit.Check == NotConfirmed && (l.Limit.By == CheckRetest || len(limits) == 1) { // else it is said of all
+				why = join("; ", why, l.Limit.Checked)
+			}
 			do = append(do, fmt.Sprintf("%s %g%s", l.Setting, *l.Limit.Value, inBrackets(why)))
 		default:
 			open = append(open, fmt.Sprintf("ladder %q gives no limit, since %s", l.Name, l.Limit.Reason))
@@ -84,15 +87,15 @@ func (rep *Report) together(limits []*Ladder) string {
 		if c.Kind != CheckConfirm || c.Verdict == NotChecked {
 			continue
 		}
+		if c.Verdict == NotConfirmed {
+			return "together they are not confirmed: " + c.Reason
+		}
 		for _, l := range limits {
 			if !l.Axis.HasKnee() {
 				return "each was measured alone, and not all of them together"
 			}
 		}
-		if c.Verdict == Confirmed {
-			return "together they are confirmed"
-		}
-		return "together they are not confirmed: " + c.Reason
+		return "together they are confirmed"
 	}
 	return "each was measured alone, not together"
 }
@@ -192,9 +195,6 @@ func because(l *Ladder) string {
 	}
 	if at := l.unsteadyAt(); at != "" {
 		why = append(why, "not steady at "+at)
-	}
-	if l.Limit.Check == NotConfirmed {
-		why = append(why, l.Limit.Checked)
 	}
 	if at, reason := l.refused(); at != "" {
 		why = append(why, fmt.Sprintf("nothing is known at %s: every round was refused, %s", at, nameOf(reason)))

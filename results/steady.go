@@ -28,7 +28,7 @@ const (
 
 const (
 	moved     = 0.05 // first and last third differ by more than this
-	swings    = 0.10 // or the slowest and the quickest round of a pass by this
+	swings    = 0.25 // or the slowest and the quickest round of a pass by this: in a closed loop one round may lock in otherwise than the next
 	chance    = 0.01 // and by more than chance
 	leastEach = 5    // values on either side; fewer tell nothing at that level
 )

@@ -72,6 +72,9 @@ func safeAll(s []string) []string {
 func byline(rep *results.Report) string {
 	h := rep.Run
 	parts := []string{"run " + h.RunID, h.Model + server(h)}
+	if h.Cell != "" {
+		parts = append(parts, "cell "+h.Cell)
+	}
 	parts = append(parts, cards(rep))
 	if t := tokens(rep); t != "" {
 		parts = append(parts, t)

@@ -165,3 +165,12 @@ func TestHostileLoads(t *testing.T) {
 		}
 	}
 }
+
+// A run of one cell of a matrix says which.
+func TestCellIsNamed(t *testing.T) {
+	r := tiny()
+	r.Manifest.Cell, r.Plan.Cells[0].Name = "max_num_seqs=8", "max_num_seqs=8"
+	for _, name := range []string{"text", "markdown", "html"} {
+		says(t, name, strings.ReplaceAll(oneLine(t, forms()[name], analyse(r)), `\_`, "_"), "cell max_num_seqs=8")
+	}
+}

@@ -20,6 +20,7 @@ func provenance(rep *results.Report) [][2]string {
 		}
 	}
 	add("folder", h.Dir)
+	add("cell", h.Cell)
 	add("status", string(h.Status)+inBrackets(h.Error))
 	add("began", when(h.Began))
 	if h.Ended != nil {
