@@ -15,10 +15,11 @@ import (
 // wants to see what others would have said, and then the report says so.
 func Analyse(r *Run, rules plan.Analysis) *Report {
 	r, odd := r.sound()
-	all := attempts(r.Requests)
+	all := attempts(r.apart())
+	begun(all, r.Events)
 	cell := r.cell()
 	rep := &Report{
-		Version: Version, SimulatedBy: simulatedBy(r), Run: header(r), Rules: rules, Spec: r.Spec,
+		Version: Version, SimulatedBy: simulatedBy(r), Run: header(r), Rules: rules, SLO: r.Plan.SLO, Spec: r.Spec,
 		Notices: []string{}, Ladders: []Ladder{},
 	}
 	rep.Simulated = r.Manifest.Simulated || rep.SimulatedBy != ""
@@ -30,24 +31,38 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 	for i, l := range cell.Ladders {
 		w := newWalked(l, r, all, rules)
 		w.measure(r.Manifest.Server.TemplateExtra)
-		w.findEdge()
+		w.findEdge(w.slow(r.Plan.Target.API, single(all)))
 		w.findKnee(rep.Baseline)
+		w.findCapacity()
+		w.latencySlope()
 		m.ladder(w.out, i == 0)
 		w.findLimit(rep.Baseline)
 		ladders = append(ladders, w)
 	}
 	mem.Headroom = m.headroom(rules.Headroom, ladders)
+	mem.Slopes, mem.Says = m.slopes(ladders, attached(r, cell))
 	rep.Memory = mem
+	rep.Checks = m.checks(cell, all, ladders, rules.Headroom)
 	for _, w := range ladders {
+		w.out.checked(rep.Checks)
+		w.steady(r.Manifest.Server.MaxConcurrent)
 		w.out.Missing = w.missing()
 		w.mark()
 		w.find()
 		rep.Ladders = append(rep.Ladders, *w.out)
 	}
+	rep.Client = newInstrument(r)
+	rep.Client.near(ladders)
 	rep.notice(r, odd)
+	rep.Invalid = rep.invalid(r)
 	rep.Verdict = verdict(rep)
 	sweep(reflect.ValueOf(rep))
 	return rep
+}
+
+// attached says that the server was there before the run, and may have had load.
+func attached(r *Run, cell plan.Cell) bool {
+	return !r.Manifest.Simulated && (cell.Server == nil || len(cell.Server.Command) == 0)
 }
 
 // simulatedBy says what gives a simulated server away in a run that did not start
@@ -102,6 +117,9 @@ func (w *walked) mark() {
 		}
 	}
 	put(l.Limit.Value, MarkLimit)
+	if l.Capacity != nil {
+		put(l.Capacity.Value, MarkCapacity)
+	}
 	put(l.Knee.Best, MarkBest)
 	put(l.Knee.Knee, MarkKnee)
 	put(l.Boundary, MarkBoundary)

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"rung/results"
+	"rung/results/resultstest"
 	"rung/sinks/record"
+	"rung/spec/plan"
 )
 
 // Requests that fail at once are in the failure ratio, and in no latency and no
@@ -105,5 +107,133 @@ func TestDroppedRowsAreSound(t *testing.T) {
 	rep := report(r)
 	if g := rep.Ladders[0].Rungs[3]; strings.Contains(notices(rep), "times cannot be") || g.Sent != 240 || len(g.Failures) > 0 || g.Latency.N != 180 {
 		t.Errorf("%d of them, n %d: %s", g.Sent, g.Latency.N, notices(rep))
+	}
+}
+
+// queued is a server whose own queue takes 63 requests: more get a 429.
+func queued() *results.Run {
+	o := resultstest.Options{
+		API: plan.OpenAIChat, Chat: true, Slots: 64,
+		Ladders: []plan.Ladder{resultstest.Ladder("concurrency", plan.AxisConcurrency, 3, 1, 40, 8, 16, 32, 64, 128)},
+		Fails: func(s plan.Shape) (record.Outcome, int) {
+			if s.InFlight >= 64 {
+				return record.Overloaded, 4
+			}
+			return record.OK, 0
+		},
+	}
+	r := o.Run()
+	for i := range r.Requests {
+		if q := &r.Requests[i]; q.Outcome == record.Overloaded {
+			q.Status, q.Error = new(429), `{"error":"Model is overloaded","error_type":"Overloaded"}`
+		}
+	}
+	return r
+}
+
+// A server that is overloaded from 64 requests on: the boundary is 32, by its queue and
+// not by memory, and what to look at is named.
+func TestCase08(t *testing.T) {
+	rep := report(queued())
+	l := rep.Ladders[0]
+	if l.Edge == nil || l.Edge.Value != 64 || l.Boundary == nil || *l.Boundary != 32 || len(l.Edge.Failures) != 1 || l.Edge.Failures[0].Name != "overloaded" {
+		t.Fatalf("edge %+v, boundary %v", l.Edge, l.Boundary)
+	}
+	if l.Limit.Bound == results.BoundMemory || *l.Limit.Value != 32 {
+		t.Errorf("limit %+v", l.Limit)
+	}
+	has(t, "settings", strings.Join(l.Edge.Settings, "; "), "overload", "queue and not memory", "--max-concurrent-requests")
+	has(t, "findings", strings.Join(l.Findings, " "), "What failed at 64 is overload", "--max-concurrent-requests")
+	has(t, "verdict", rep.Verdict, "max_concurrency 32 (64 fails: overloaded")
+}
+
+// A too_long edge names the setting that it met.
+func TestTooLongNamesItsSetting(t *testing.T) {
+	o := resultstest.Options{NoGPU: true, Ladders: []plan.Ladder{resultstest.Ladder("length", plan.AxisInputTokens, 1, 4, 5, 512, 1024, 2048)}}
+	o.Fails = func(s plan.Shape) (record.Outcome, int) {
+		if s.InputTokens > 1024 {
+			return record.TooLong, 1
+		}
+		return record.OK, 0
+	}
+	r := o.Run()
+	measured(r, 2048, func(q *record.Request) { q.Limit = record.LimitTokens })
+	e := report(r).Ladders[0].Edge
+	if e == nil || len(e.Settings) != 1 || e.Settings[0] != record.LimitTokens.Setting() {
+		t.Errorf("edge %+v", e)
+	}
+}
+
+// A server that answers in 50 ms in one round and in 150 ms in the next never comes to
+// rest: that is said, the result is none to rely on, and the figures stand all the same.
+func TestCase50(t *testing.T) {
+	for _, rounds := range []int{4, 5, 12} {
+		o := resultstest.Options{NoGPU: true, Ladders: []plan.Ladder{resultstest.Ladder("batch", plan.AxisBatch, 1, rounds, 10, 1, 2, 4)}}
+		o.Service = func(plan.Shape) float64 { return 0.16 }
+		r := o.Run()
+		measured(r, 2, func(q *record.Request) {
+			q.DoneTS = q.SentTS + []float64{0.05, 0.15}[q.Round%2]*(1+0.01*float64(q.Index%7))
+		})
+		rep := report(r)
+		g := rep.Ladders[0].Rungs[1]
+		if g.Steady == nil || g.Steady.Verdict != results.NotSteady || g.Latency == nil || g.Latency.N != 10*rounds || g.Throughput == nil {
+			t.Fatalf("%d rounds: %+v, latency %+v", rounds, g.Steady, g.Latency)
+		}
+		for _, i := range []int{0, 2} {
+			if s := rep.Ladders[0].Rungs[i].Steady; s.Verdict != results.IsSteady {
+				t.Errorf("%d rounds: rung %d %+v", rounds, i, s)
+			}
+		}
+		has(t, "notices", notices(rep), `Ladder "batch" at 2 is not steady in 1 of 1 pass`)
+		has(t, "invalid", strings.Join(rep.Invalid, "; "), `ladder "batch" at 2: not steady`)
+		has(t, "findings", strings.Join(rep.Ladders[0].Findings, " "), "Not steady at 2")
+	}
+}
+
+// A latency that creeps up within every pass is not steady, and one that wanders
+// between passes is: each is judged in itself.
+func TestSteadyWithinAPass(t *testing.T) {
+	steadyAt := func(change func(*record.Request)) *results.Steady {
+		o := resultstest.Options{NoGPU: true, Ladders: []plan.Ladder{resultstest.Ladder("batch", plan.AxisBatch, 3, 1, 40, 1, 2, 4)}}
+		o.Service = func(plan.Shape) float64 { return 0.2 }
+		r := o.Run()
+		measured(r, 2, change)
+		return report(r).Ladders[0].Rungs[1].Steady
+	}
+	if s := steadyAt(func(q *record.Request) { q.DoneTS = q.SentTS + 0.1*(1+0.01*float64(q.Index)) }); s.Verdict != results.NotSteady || s.Moved != 3 {
+		t.Errorf("creeping: %+v", s)
+	}
+	if s := steadyAt(func(q *record.Request) {
+		q.DoneTS = q.SentTS + 0.1*(1+float64(q.Pass)/2)*(1+0.01*float64(q.Index%5))
+	}); s.Verdict != results.IsSteady {
+		t.Errorf("wandering: %+v", s)
+	}
+	// Less than 5 %, however sure, is no matter.
+	if s := steadyAt(func(q *record.Request) { q.DoneTS = q.SentTS + 0.1*(1+0.001*float64(q.Index)) }); s.Verdict != results.IsSteady {
+		t.Errorf("creeping a little: %+v", s)
+	}
+}
+
+// With more in flight than the server runs at once, how long a request waits depends
+// on how far the round is: of one round nothing is said.
+func TestSteadyAboveTheKnee(t *testing.T) {
+	o := resultstest.Options{NoGPU: true, Ladders: []plan.Ladder{resultstest.Ladder("concurrency", plan.AxisConcurrency, 3, 1, 40, 1, 2, 4, 8)}}
+	g := report(o.Run()).Ladders[0].Rungs
+	if s := g[3].Steady; s.Verdict != results.SteadyUnknown || !strings.Contains(s.How, "more in flight") || g[2].Steady.Verdict != results.IsSteady {
+		t.Errorf("at 8 %+v, at 4 %+v", s, g[2].Steady)
+	}
+	o.Ladders[0] = resultstest.Ladder("concurrency", plan.AxisConcurrency, 3, 3, 40, 1, 2, 4, 8)
+	if s := report(o.Run()).Ladders[0].Rungs[3].Steady; s.Verdict != results.IsSteady {
+		t.Errorf("thirds of rounds: %+v", s)
+	}
+}
+
+// The figure on top has the mark that it has in its table.
+func TestVerdictMarksWhatRestsOnTooFew(t *testing.T) {
+	o := resultstest.Options{NoGPU: true, Ladders: []plan.Ladder{resultstest.Ladder("batch", plan.AxisBatch, 3, 2, 5, 1, 2, 4, 8, 16)}}
+	has(t, "verdict", report(o.Run()).Verdict, "times the P95, on too few requests")
+	o.Ladders[0] = resultstest.Ladder("batch", plan.AxisBatch, 3, 4, 5, 1, 2, 4, 8, 16)
+	if v := report(o.Run()).Verdict; strings.Contains(v, "too few") {
+		t.Errorf("60 are enough: %s", v)
 	}
 }

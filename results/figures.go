@@ -7,9 +7,12 @@ import (
 	"rung/sinks/record"
 )
 
-// p95Needs is the least number of values on which the 95th percentile has any
-// 95 % interval by ranks: 1 - 0.95^n >= 0.95.
-const p95Needs = 59
+// P95Needs and P99Needs are the least numbers of values on which the 95th and the 99th
+// percentile have any 95 % interval by ranks: 1 - 0.95^n >= 0.95, 1 - 0.99^n >= 0.95.
+const (
+	P95Needs = 59
+	P99Needs = 299
+)
 
 // median is the middle of values in any order; NaN for none.
 func median(values []float64) float64 {
@@ -40,17 +43,20 @@ func standardError(values []float64) float64 {
 	return math.Sqrt(ss / (n - 1) / n)
 }
 
-// Latency sums up the latencies (due to done) of successes, in seconds.
+// Latency sums up spans of successes, in seconds: their latency (due to done) or, of
+// streams, a part of it.
 type Latency struct {
 	N       int     `json:"n"`
 	MinS    float64 `json:"min_s"`
 	MedianS float64 `json:"median_s"`
 	MeanS   float64 `json:"mean_s"`
 	P95S    float64 `json:"p95_s"`
+	P99S    float64 `json:"p99_s"`
 	MaxS    float64 `json:"max_s"`
 	// P95Supported says that N reaches 59, the least for which the 95th
 	// percentile has any 95 % interval. On fewer it is printed with a mark.
 	P95Supported bool `json:"p95_supported"`
+	P99Supported bool `json:"p99_supported"` // the same of 299
 }
 
 // summarise takes latencies in any order; nil for none.
@@ -60,7 +66,7 @@ func summarise(latencies []float64) *Latency {
 	}
 	s := slices.Sorted(slices.Values(latencies))
 	return &Latency{
-		N: len(s), MinS: s[0], MedianS: record.Quantile(s, 0.5), MeanS: mean(s), P95S: record.Quantile(s, 0.95), MaxS: s[len(s)-1],
-		P95Supported: len(s) >= p95Needs,
+		N: len(s), MinS: s[0], MedianS: record.Quantile(s, 0.5), MeanS: mean(s), P95S: record.Quantile(s, 0.95), P99S: record.Quantile(s, 0.99), MaxS: s[len(s)-1],
+		P95Supported: len(s) >= P95Needs, P99Supported: len(s) >= P99Needs,
 	}
 }

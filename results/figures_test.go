@@ -48,7 +48,7 @@ func call(inFlight int, sent, done float64, o record.Outcome) record.Request {
 }
 
 func inputs() unit {
-	return unitOf(plan.OpenAIEmbeddings, nil)
+	return unitOf(plan.OpenAIEmbeddings, plan.AxisBatch, nil)
 }
 
 // One at a time: the window is the whole round, and a failure takes time but is
@@ -101,11 +101,11 @@ func TestUnits(t *testing.T) {
 	r := call(1, 0, 1, record.OK)
 	r.OutputTokens = new(64)
 	told := attempts([]record.Request{r})
-	if u := unitOf(plan.OpenAIChat, told); u.name != tokensPerS || u.worth(r) != 64 {
+	if u := unitOf(plan.OpenAIChat, plan.AxisConcurrency, told); u.name != tokensPerS || u.worth(r) != 64 {
 		t.Errorf("chat with usage: %s worth %g", u.name, u.worth(r))
 	}
 	r.OutputTokens = nil
-	if u := unitOf(plan.OpenAIChat, attempts([]record.Request{r})); u.name != requestsPerS || u.worth(r) != 1 || u.reason == "" {
+	if u := unitOf(plan.OpenAIChat, plan.AxisConcurrency, attempts([]record.Request{r})); u.name != requestsPerS || u.worth(r) != 1 || u.reason == "" {
 		t.Errorf("chat without usage: %s worth %g, %q", u.name, u.worth(r), u.reason)
 	}
 }

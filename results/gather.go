@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"rung/sinks/record"
@@ -13,7 +14,8 @@ type attempt struct {
 	record.Place
 	rows    []record.Request
 	counted bool
-	reason  string // why it does not count
+	reason  string  // why it does not count
+	begin   float64 // of the round, on the run's clock; NaN where no event says
 }
 
 // attempts sorts requests by their place, so that their order in the files means
@@ -30,16 +32,35 @@ func attempts(rows []record.Request) []attempt {
 			end++
 		}
 		switch rows[begin].Phase {
-		case record.Baseline, record.Warmup, record.Measure, record.Confirm:
-			out = append(out, attempt{
-				Place: rows[begin].Place, rows: rows[begin:end],
-				counted: rows[begin].Counted, reason: rows[begin].RejectReason,
-			})
+		case record.Baseline, record.Warmup, record.Measure, record.Confirm, record.Retest, checkWarmup:
+			out = append(out, newAttempt(rows[begin:end]))
 		default:
 		}
 		begin = end
 	}
 	return out
+}
+
+// newAttempt takes the verdict of the round from a row that is none of those sent
+// again, which never count.
+func newAttempt(rows []record.Request) attempt {
+	said := rows[max(0, slices.IndexFunc(rows, func(r record.Request) bool { return !r.ResetIdle }))]
+	return attempt{Place: said.Place, rows: rows, counted: said.Counted, reason: said.RejectReason, begin: math.NaN()}
+}
+
+// begun fills in when the rounds began, as the events say.
+func begun(all []attempt, events []record.Event) {
+	at := map[record.Place]float64{}
+	for _, e := range events {
+		if e.Kind == record.RoundBegin {
+			at[e.Place] = e.TS
+		}
+	}
+	for i := range all {
+		if ts, ok := at[all[i].Place]; ok {
+			all[i].begin = ts
+		}
+	}
 }
 
 func comparePlaces(a, b record.Place) int {
@@ -134,8 +155,8 @@ func byName(n map[string]int) []Failures {
 	return append(out, others...)
 }
 
-// refusals counts attempts that do not count by their reason, most first, and the
-// rounds of which no attempt counts.
+// refusals counts attempts that do not count by the kind of their reason, most first,
+// and the rounds of which no attempt counts.
 func (v visits) refusals() (refused []Refusal, lost int) {
 	type round struct{ pass, round int }
 	byReason := map[string]int{}
@@ -149,11 +170,5 @@ func (v visits) refusals() (refused []Refusal, lost int) {
 		}
 		byReason[cmp.Or(a.reason, "no reason recorded")]++
 	}
-	for reason, n := range byReason {
-		refused = append(refused, Refusal{reason, n})
-	}
-	slices.SortFunc(refused, func(a, b Refusal) int {
-		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Reason, b.Reason))
-	})
-	return refused, len(seen) - len(counted)
+	return collapse(byReason), len(seen) - len(counted)
 }

@@ -59,8 +59,13 @@ func bearing(ladders []*walked) []*walked {
 			out = append(out, w)
 		}
 	}
-	if len(out) == 0 {
-		return ladders
+	if len(out) > 0 {
+		return out
+	}
+	for _, w := range ladders {
+		if w.plan.Axis != plan.AxisRate {
+			out = append(out, w)
+		}
 	}
 	return out
 }
@@ -168,7 +173,7 @@ func (m *memory) sum(out *Headroom, rm room, ladders []*walked) {
 			continue
 		}
 		if !found || int64(peak) > out.PeakBytes {
-			out.PeakBytes, out.PeakAt = int64(peak), shown(w, r)
+			out.PeakBytes, out.PeakAt = int64(peak), shown(w, r)+" ("+w.out.fixed()+")"
 		}
 		if int64(reserve) >= out.ReserveBytes {
 			out.ReserveBytes, out.Extrapolated = int64(reserve), extrapolated
@@ -189,7 +194,7 @@ func (m *memory) sum(out *Headroom, rm room, ladders []*walked) {
 		}
 	}
 	if len(without) > 0 {
-		out.NotMeasured = append(out.NotMeasured, strings.Join(without, ", "))
+		out.NoLadder = "no " + strings.Join(without, " or ") + " ladder"
 	}
 	out.AvailableBytes = new(int64(rm.total - rm.reserved - rm.safety - float64(out.PeakBytes+out.ReserveBytes)))
 }

@@ -53,7 +53,7 @@ type curve struct {
 	// rounds holds the throughput of each round at each rung. With one pass the
 	// spread is taken from them.
 	rounds [][]float64
-	cut    bool // failing rungs stood above the last
+	cut    string // what rungs above the last were cut for, in words; "" where none was
 
 	base   float64 // P95 of single requests, seconds; 0 where it is not known
 	baseOf string  // whose that is

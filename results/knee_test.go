@@ -110,7 +110,7 @@ func TestSlowPassMovesNothing(t *testing.T) {
 }
 
 // A published ladder of five points, four of which still climb.
-func TestCase51FourClimbingPoints(t *testing.T) {
+func TestCase51(t *testing.T) {
 	c := onePass([]float64{4, 8, 16, 32}, []float64{150.7, 273.4, 479.1, 780.9}, 26.8, 29.5, 33.8, 41.6)
 	if p := power(defaultKnee(""), c); p.answer != NotReached || p.name(c) != "at least 32" {
 		t.Errorf("%s %s, want not reached, at least 32", p.answer, p.name(c))
@@ -118,7 +118,7 @@ func TestCase51FourClimbingPoints(t *testing.T) {
 }
 
 // KV memory runs out without an error: throughput falls from 32 to 64.
-func TestCase57FallWithoutError(t *testing.T) {
+func TestCase57(t *testing.T) {
 	c := onePass([]float64{4, 8, 16, 32, 64}, []float64{150.7, 273.4, 479.1, 780.9, 552.9}, 26.8, 29.5, 33.8, 41.6, 117.8)
 	if p := power(defaultKnee(""), c); p.answer != Found || p.name(c) != "32" {
 		t.Errorf("%s %s, want 32", p.answer, p.name(c))
@@ -126,7 +126,7 @@ func TestCase57FallWithoutError(t *testing.T) {
 }
 
 // Throughput falls from the first rung on: the ladder began too high.
-func TestCase59FallsFromTheFirst(t *testing.T) {
+func TestCase59(t *testing.T) {
 	c := onePass([]float64{64, 128, 256}, []float64{7559, 5101, 4812})
 	for name, r := range map[string]rule{"power": power, "half_increment": halfIncrement} {
 		p := r(defaultKnee(""), c)

@@ -19,16 +19,23 @@ type walked struct {
 	unit  unit
 	edge  int // index of the lowest rung that fails; len(rungs) where none does
 	rules plan.Analysis
-	out   *Ladder
+	slo   *objectives // nil where none is declared
+
+	generates bool
+	out       *Ladder
 }
 
-// Settings are what a limit on an axis configures.
+// setting is what a limit on an axis configures.
 func setting(a plan.Axis) string {
 	switch a {
 	case plan.AxisBatch:
 		return "max_batch_size"
 	case plan.AxisConcurrency:
 		return "max_concurrency"
+	case plan.AxisOutputTokens:
+		return "max_output_tokens"
+	case plan.AxisRate:
+		return "" // it is what a server is sent, and no setting of it
 	default:
 		return "max_input_tokens"
 	}
@@ -42,6 +49,9 @@ func newWalked(l plan.Ladder, r *Run, all []attempt, rules plan.Analysis) *walke
 		if a.Ladder != l.Name || a.Rung < 0 || a.Rung >= len(w.rows) {
 			continue
 		}
+		if a.Phase == record.Retest || a.Phase == checkWarmup {
+			continue // other text at the limit says nothing of the ladder's own
+		}
 		every = append(every, a)
 		if a.Phase == record.Warmup {
 			w.warm[a.Rung] = append(w.warm[a.Rung], a)
@@ -50,13 +60,14 @@ func newWalked(l plan.Ladder, r *Run, all []attempt, rules plan.Analysis) *walke
 		w.rows[a.Rung] = append(w.rows[a.Rung], a)
 		mine = append(mine, a)
 	}
-	w.unit = unitOf(r.Plan.Target.API, mine)
+	w.unit = unitOf(r.Plan.Target.API, l.Axis, mine)
 	w.out = &Ladder{
-		Name: l.Name, Axis: l.Axis, Setting: setting(l.Axis), Prompt: l.Prompt,
+		Name: l.Name, Axis: l.Axis, Setting: setting(l.Axis), Prompt: l.Prompt, Arrivals: l.Arrivals,
 		Unit: w.unit.name, UnitReason: w.unit.reason, PassesAsked: len(l.Passes),
 		NotWalked: []float64{}, Rungs: []Rung{}, Findings: []string{},
 		Query: query(r.Dir, l.Name),
 	}
+	w.slo, w.generates = objectivesOf(r.Plan.SLO), r.Plan.Target.API.Generates()
 	w.out.NotRising = notRising(l.Rungs)
 	w.out.Ended = ended(l.Name, r.Events)
 	w.out.Warmups, w.out.Said, w.out.Met = w.warmups(), said(every), met(every)
@@ -116,10 +127,14 @@ func (w *walked) rung(i int) Rung {
 		Sent: tally.Total, Failures: failures(tally), Failed: w.plan.Stop.Edge(tally),
 		Latency: summarise(counted.latencies()), Output: counted.output(),
 	}
+	r.Stream, r.Goodput = counted.stream(), w.goodput(counted, i)
+	if w.generates {
+		r.Answers = counted.answers()
+	}
 	r.FailedRefused = tally.Failures - counted.tally().Failures
 	r.Refused, r.LostRounds = measured.refusals()
 	r.ClientLimited = r.LostRounds > 0 && len(counted) < len(measured) && limitedByClient(r.Refused)
-	f := counted.flow(w.unit)
+	f := w.flow(counted, i, w.unit)
 	r.Throughput, r.MeanInFlight = f.rate(), f.inFlight()
 	switch {
 	case len(counted) == 0:
@@ -133,9 +148,12 @@ func (w *walked) rung(i int) Rung {
 	case r.Throughput == nil:
 		r.ThroughputReason = "no success ended in the steady window"
 	}
+	if w.plan.Axis == plan.AxisRate {
+		r.Open = counted.openLoop(w.plan.Rungs[i].Duration.Seconds())
+	}
 	for _, p := range w.plan.Passes {
 		inPass := counted.pass(p.Index)
-		r.ThroughputByPass = append(r.ThroughputByPass, inPass.flow(w.unit).rate())
+		r.ThroughputByPass = append(r.ThroughputByPass, w.flow(inPass, i, w.unit).rate())
 		var p95 *float64
 		if l := summarise(inPass.latencies()); l != nil {
 			p95 = &l.P95S
@@ -165,8 +183,12 @@ func limitedByClient(refused []Refusal) bool {
 }
 
 // increments compares each rung with the one walked below it. A rung that fails
-// is left out: what it did beside its failures is no throughput to plan with.
+// is left out: what it did beside its failures is no throughput to plan with. Along
+// lengths and rates a rung is other work than the one below.
 func (w *walked) increments() {
+	if !w.plan.Axis.HasKnee() {
+		return
+	}
 	var before *Increment
 	for i := 1; i < len(w.out.Rungs); i++ {
 		below, here := w.out.Rungs[i-1].Throughput, w.out.Rungs[i].Throughput
@@ -179,132 +201,6 @@ func (w *walked) increments() {
 			inc.OverBefore = new(inc.Absolute / before.Absolute)
 		}
 		w.out.Rungs[i].Increment, before = inc, inc
-	}
-}
-
-// findEdge looks for the lowest rung that fails by the stop rule over all its
-// measured requests, whatever the pass: a later pass lowers the edge.
-func (w *walked) findEdge() {
-	out := w.out
-	for i := range out.Rungs {
-		r := &out.Rungs[i]
-		if r.Failed == "" {
-			continue
-		}
-		w.edge = r.Index
-		out.Edge = &Edge{
-			Index: r.Index, Value: r.Value, Reason: r.Failed, Failures: r.Failures,
-			Pass: firstFailure(w.rows[r.Index]), First: w.felled(r),
-		}
-		out.Edge.Confirmed, out.Edge.AtTimes = w.confirmation(r.Index)
-		w.findBoundary(i)
-		return
-	}
-	n, names, _ := out.belowStop()
-	switch {
-	case len(out.Rungs) == 0:
-		out.BoundaryReason = "no rung was walked"
-	case n > 0:
-		out.BoundaryReason = fmt.Sprintf("no rung met the stop rule; %s failed (%s)", count(n, "request", "requests"), names)
-	case !slices.ContainsFunc(out.Rungs, func(r Rung) bool { return r.Latency != nil }):
-		out.BoundaryReason = "no rung met the stop rule, and none has a request that counts"
-	default:
-		out.BoundaryReason = "no rung failed"
-	}
-	if at, _ := out.refused(); at != "" {
-		out.BoundaryReason += "; nothing is known at " + at
-	}
-}
-
-// felled names what happened in the warm-ups of a rung whose rounds were refused
-// throughout: the server was there before them and gone after.
-func (w *walked) felled(r *Rung) string {
-	if len(r.Failures) != 1 || record.Outcome(r.Failures[0].Name) != record.Refused {
-		return ""
-	}
-	for _, f := range failures(w.warm[r.Index].tally()) {
-		if record.Outcome(f.Name) != record.Refused {
-			return f.Name
-		}
-	}
-	return ""
-}
-
-// findBoundary names the highest rung below the edge that passed: where rounds
-// count, and not only none failed.
-func (w *walked) findBoundary(edge int) {
-	out := w.out
-	for i := edge - 1; i >= 0; i-- {
-		if out.Rungs[i].Latency != nil {
-			out.Boundary = &out.Rungs[i].Value
-			return
-		}
-	}
-	if edge > 0 {
-		out.BoundaryReason = "no rung below the edge has a request that counts"
-		return
-	}
-	out.BoundaryReason = "the first rung fails, so nothing below it is known: " + w.afterFirst(out.Rungs[0].Failures)
-}
-
-// afterFirst says what to do where the first rung fails. Only what a long input
-// can bring about is a matter of its length.
-func (w *walked) afterFirst(failed []Failures) string {
-	for _, f := range failed {
-		switch record.Outcome(f.Name) {
-		case record.OOM, record.CUDAError, record.TooLong, record.Timeout:
-			if w.plan.Axis == plan.AxisInputTokens {
-				return "begin at shorter inputs"
-			}
-			return "look at a single long input before the " + string(w.plan.Axis)
-		default:
-		}
-	}
-	return w.out.reported(failed)
-}
-
-// reported is what failed and the first words of the server for it.
-func (l *Ladder) reported(failed []Failures) string {
-	s := listed(failed)
-	for _, f := range failed {
-		for _, x := range l.Said {
-			if x.Name == f.Name && x.Text != "" {
-				return s + ", beginning " + x.Text
-			}
-		}
-	}
-	return s
-}
-
-// firstFailure is the pass in which a rung first failed.
-func firstFailure(v visits) int {
-	for _, a := range v.in(record.Measure) { // in order of pass
-		if (visits{a}).tally().Failures > 0 {
-			return a.Pass
-		}
-	}
-	return 0
-}
-
-// confirmation tells "each round" from "only at times".
-func (w *walked) confirmation(i int) (words string, atTimes bool) {
-	rounds := w.rows[i].in(record.Confirm)
-	if len(rounds) == 0 {
-		return "no further rounds were sent there", false
-	}
-	failed := 0
-	for _, a := range rounds {
-		if (visits{a}).tally().Failures > 0 {
-			failed++
-		}
-	}
-	switch failed {
-	case len(rounds):
-		return fmt.Sprintf("each of %s failed too", count(len(rounds), "further round", "further rounds")), false
-	case 0:
-		return fmt.Sprintf("none of %s failed: it fails at times only", count(len(rounds), "further round", "further rounds")), true
-	default:
-		return fmt.Sprintf("%d of %d further rounds failed: it fails at times", failed, len(rounds)), true
 	}
 }
 
@@ -344,10 +240,16 @@ func (w *walked) usable() (rungs []*Rung, left []string) {
 // curve is what the rule looks at: the passes in which every usable rung was
 // measured. Where no pass is whole, all are taken together as one.
 func (w *walked) curve(rungs []*Rung) (c curve, whole int) {
-	c.cut = w.edge < len(w.plan.Rungs)
+	switch e := w.out.Edge; {
+	case e == nil:
+	case e.Kind == EdgeSlow:
+		c.cut = "it became too slow"
+	default:
+		c.cut = "failures began"
+	}
 	for _, r := range rungs {
 		c.load = append(c.load, r.Value)
-		c.rounds = append(c.rounds, w.rows[r.Index].counted().rates(w.unit))
+		c.rounds = append(c.rounds, w.rates(w.rows[r.Index].counted(), r.Index))
 	}
 	for p := range w.plan.Passes {
 		var xs, p95 []float64

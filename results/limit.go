@@ -16,6 +16,14 @@ const (
 	BoundLast   = "last_rung"
 )
 
+// lengthOf names what a ladder without a knee makes longer.
+func lengthOf(a plan.Axis) string {
+	if a == plan.AxisOutputTokens {
+		return "output"
+	}
+	return "input"
+}
+
 // findLimit says what gets configured before memory is looked at: the best rung
 // (interactive) or the knee (offline), never above the boundary, and on
 // concurrency ladders never above the last rung whose P95 is within the declared
@@ -29,6 +37,8 @@ func (w *walked) findLimit(b Baseline) {
 		out.Reason = l.BoundaryReason
 	case l.NotRising != "":
 		out.Reason = "the rungs do not rise (" + l.NotRising + "), so none is a limit"
+	case w.plan.Axis == plan.AxisRate:
+		out.Reason = "a rate is what a server is sent, and no setting of it: the ladder has a capacity"
 	case !w.plan.Axis.HasKnee():
 		w.longest()
 	default:
@@ -40,8 +50,9 @@ func (w *walked) findLimit(b Baseline) {
 // longest is the limit of a ladder without a knee: the last rung that passed.
 func (w *walked) longest() {
 	l, out := w.out, &w.out.Limit
+	what := lengthOf(w.plan.Axis)
 	if l.Boundary != nil {
-		out.Value, out.Bound, out.Reason = l.Boundary, BoundEdge, "the longest that passed"
+		out.Value, out.Bound, out.Reason = l.Boundary, BoundEdge, "the longest "+what+" that passed"
 		return
 	}
 	if l.Edge != nil {
@@ -52,9 +63,9 @@ func (w *walked) longest() {
 		if l.Rungs[i].Latency == nil {
 			continue
 		}
-		out.Value, out.Bound, out.Reason = &l.Rungs[i].Value, BoundLast, "the longest that was tried, and it passed: there may be more"
+		out.Value, out.Bound, out.Reason = &l.Rungs[i].Value, BoundLast, "the longest "+what+" that was tried, and it passed: there may be more"
 		if i < len(l.Rungs)-1 {
-			out.Reason = "the longest of which a request counts"
+			out.Reason = "the longest " + what + " of which a request counts"
 		}
 		return
 	}

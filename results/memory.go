@@ -27,6 +27,7 @@ type memory struct {
 	events  []record.Event  // in order of time
 	total   *int64
 	idle    *int64
+	card    string
 	reason  string // why nothing is known, in few words
 }
 
@@ -66,7 +67,7 @@ func newMemory(r *Run) (memory, Memory) {
 	slices.SortFunc(m.samples, func(a, b record.Sample) int {
 		return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(*a.MemUsedBytes, *b.MemUsedBytes))
 	})
-	m.total = m.samples[0].MemTotalBytes
+	m.total, m.card = m.samples[0].MemTotalBytes, out.DeviceName
 	out.TotalBytes = m.total
 	return m, out
 }
@@ -151,6 +152,7 @@ func (m *memory) baseline(b *Baseline) {
 // no ladder came before it.
 func (m *memory) ladder(l *Ladder, first bool) {
 	high := m.highWater(l.Name, first)
+	l.HighWater = high != nil
 	var below *RungMemory
 	for i := range l.Rungs {
 		r := &l.Rungs[i]
@@ -178,7 +180,7 @@ func (m *memory) ladder(l *Ladder, first bool) {
 // rung is the peak at one rung. Without marks in the events the samples' own
 // places decide.
 func (m *memory) rung(ladder string, index int) (*RungMemory, string) {
-	here := func(p record.Place) bool { return p.Ladder == ladder && p.Rung == index && p.Pass == 0 }
+	here := func(p record.Place) bool { return p.Ladder == ladder && p.Rung == index && p.Pass == 0 && !checking(p) }
 	from, to, ok := m.window(record.RungBegin, record.RungEnd, here)
 	at := anywhere
 	if !ok || math.IsInf(to, 1) {
@@ -198,7 +200,7 @@ func (m *memory) highWater(ladder string, first bool) *int64 {
 		return nil
 	}
 	from, _, ok := m.window(record.RungBegin, record.RungEnd, func(p record.Place) bool { return p.Ladder == ladder })
-	if !ok {
+	if !ok || m.fresh(from) {
 		return nil
 	}
 	var level *int64
@@ -211,6 +213,23 @@ func (m *memory) highWater(ladder string, first bool) *int64 {
 		return nil
 	}
 	return level
+}
+
+// fresh says that the server was started again since the rung before, so that what
+// follows is a first walk once more.
+func (m *memory) fresh(before float64) bool {
+	out := false
+	for _, e := range m.events { // in order of time
+		switch {
+		case e.TS > before:
+			return out
+		case e.Kind == record.RestartEnd:
+			out = e.Reason == ""
+		case e.Kind == record.RungBegin && e.TS < before:
+			out = false
+		}
+	}
+	return out
 }
 
 // preallocated says that the server took its memory up front.

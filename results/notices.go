@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rung/sinks/record"
+	"rung/spec/plan"
 )
 
 // notice collects what a reader must know before any figure; odd is how many rows
@@ -73,6 +74,14 @@ func (l *Ladder) notice(say func(string, ...any)) {
 			say("Ladder %q at %g: %s failed (%s), and no stop rule looks at warm-ups: the server may not bear this rung, whatever its rounds say.",
 				l.Name, u.Value, count(total(u.Failures), "warm-up", "warm-ups"), listed(u.Failures))
 		}
+	}
+	for _, r := range l.Rungs {
+		if r.Steady != nil && r.Steady.Verdict == NotSteady && (l.Edge == nil || r.Index < l.Edge.Index) {
+			say("Ladder %q at %g is not steady in %d of %s (%s).", l.Name, r.Value, r.Steady.Moved, count(r.Steady.Passes, "pass", "passes"), r.Steady.How)
+		}
+	}
+	if l.Limit.Check == NotConfirmed {
+		say("Ladder %q: the limit is %s.", l.Name, l.Limit.Checked)
 	}
 	for _, m := range l.Met {
 		m.notice(l.Name, say)
@@ -163,7 +172,7 @@ func (l *Ladder) lengths() string {
 		}
 		out = append(out, s)
 	}
-	if least != nil && most.Output.Mean > differ*least.Output.Mean {
+	if least != nil && l.Axis != plan.AxisOutputTokens && most.Output.Mean > differ*least.Output.Mean {
 		out = append(out, fmt.Sprintf("outputs differ in length between rungs (%.4g tokens on average at %g, %.4g at %g), so the gain is not of load alone",
 			least.Output.Mean, least.Value, most.Output.Mean, most.Value))
 	}

@@ -22,13 +22,17 @@ type Report struct {
 	// start it itself.
 	SimulatedBy string `json:"simulated_by,omitempty"`
 
-	Verdict  string        `json:"verdict"` // the one sentence on top
-	Notices  []string      `json:"notices"` // what a reader must know before any figure
+	Verdict  string        `json:"verdict"`           // the one sentence on top
+	Notices  []string      `json:"notices"`           // what a reader must know before any figure
+	Invalid  []string      `json:"invalid,omitempty"` // why the result must not be relied on
 	Run      Header        `json:"run"`
 	Baseline Baseline      `json:"baseline"`
 	Ladders  []Ladder      `json:"ladders"`
 	Memory   Memory        `json:"memory"`
-	Rules    plan.Analysis `json:"rules"` // by which the report was made
+	Client   Instrument    `json:"client"`
+	Checks   []Check       `json:"checks,omitempty"` // of limits, by retest and confirm
+	Rules    plan.Analysis `json:"rules"`            // by which the report was made
+	SLO      *plan.SLO     `json:"slo,omitempty"`
 	Spec     string        `json:"spec,omitempty"`
 }
 
@@ -92,132 +96,6 @@ type Baseline struct {
 	IdleReason      string `json:"idle_reason,omitempty"`
 }
 
-// Ladder is one ladder and all that it shows.
-type Ladder struct {
-	Name        string      `json:"name"`
-	Axis        plan.Axis   `json:"axis"`
-	Setting     string      `json:"setting"` // what a limit on this axis configures
-	Prompt      plan.Prompt `json:"prompt"`
-	Unit        string      `json:"throughput_unit"`
-	UnitReason  string      `json:"throughput_unit_reason,omitempty"` // why not the axis' own unit
-	PassesAsked int         `json:"passes_planned"`
-	PassesDone  int         `json:"passes_complete"` // walked through up to the edge
-	Ended       string      `json:"ended"`           // why the ladder ended, as the run says
-	Missing     []string    `json:"missing,omitempty"`
-
-	// NotRising holds the planned values, in order, where they do not rise: then no
-	// rung is a knee or a limit. Empty where each is above the one before.
-	NotRising string `json:"not_rising,omitempty"`
-
-	Rungs     []Rung    `json:"rungs"`      // those that were walked, from the lowest
-	NotWalked []float64 `json:"not_walked"` // values of the others
-
-	Edge           *Edge    `json:"edge,omitempty"`
-	Boundary       *float64 `json:"boundary,omitempty"`
-	BoundaryReason string   `json:"boundary_reason,omitempty"`
-	Knee           Knee     `json:"knee"`
-	Limit          Limit    `json:"limit"`
-
-	Warmups []Warmups `json:"warmup_failures,omitempty"`
-	Said    []Said    `json:"errors,omitempty"` // one failure a name
-	Met     []Met     `json:"limits_met,omitempty"`
-	Cache   *Cache    `json:"cache,omitempty"` // nil where nothing came from one, or the server does not say
-
-	Findings []string `json:"findings"` // in sentences, the most important first
-	Query    string   `json:"query"`    // SQL that gives n and P95 of each rung
-}
-
-// Rung is one step of a ladder, over all its passes.
-type Rung struct {
-	Index int        `json:"index"`
-	Value float64    `json:"value"`
-	Shape plan.Shape `json:"shape"`
-
-	Sent     int        `json:"sent"` // measured requests, refused rounds too
-	Latency  *Latency   `json:"latency,omitempty"`
-	Output   *Output    `json:"output,omitempty"`   // of counted successes that tell their length
-	Failures []Failures `json:"failures,omitempty"` // of all that were sent, as the stop rule looks at them
-	// FailedRefused is how many of the failures were in refused rounds, which no
-	// other figure of the rung rests on.
-	FailedRefused int    `json:"failed_in_refused_rounds,omitempty"`
-	Failed        string `json:"failed,omitempty"` // why the rung fails by the stop rule
-
-	Throughput       *float64   `json:"throughput,omitempty"`
-	ThroughputByPass []*float64 `json:"throughput_by_pass"`
-	ThroughputReason string     `json:"throughput_reason,omitempty"`
-	P95ByPass        []*float64 `json:"p95_by_pass_s"`
-	InputsPerP50     *float64   `json:"inputs_per_p50,omitempty"` // batch ladders: batch/P50, per second
-	MeanInFlight     *float64   `json:"mean_in_flight,omitempty"`
-	Increment        *Increment `json:"increment,omitempty"`
-
-	Refused       []Refusal `json:"refused,omitempty"`
-	LostRounds    int       `json:"lost_rounds"` // rounds without an attempt that counts
-	ClientLimited bool      `json:"client_limited"`
-
-	Memory       *RungMemory `json:"memory,omitempty"`
-	MemoryReason string      `json:"memory_reason,omitempty"`
-
-	Marks []Mark `json:"marks,omitempty"`
-}
-
-// Mark says what a rung is to its ladder.
-type Mark string
-
-// The marks.
-const (
-	MarkLimit    Mark = "limit"
-	MarkBest     Mark = "best"
-	MarkKnee     Mark = "knee"
-	MarkBoundary Mark = "boundary"
-	MarkEdge     Mark = "edge"
-)
-
-// Refusal counts attempts of rounds that do not count, for one reason.
-type Refusal struct {
-	Reason   string `json:"reason"`
-	Attempts int    `json:"attempts"`
-}
-
-// Increment is what a rung brings over the rung below it.
-type Increment struct {
-	Absolute   float64  `json:"absolute"`              // in the ladder's unit
-	Relative   float64  `json:"relative"`              // to the throughput below
-	OverBefore *float64 `json:"over_before,omitempty"` // over the increment before it; nil where that was not above 0
-}
-
-// RungMemory is the memory of the fullest device while a rung was walked for the
-// first time, from its first warm-up to one interval after its last end.
-type RungMemory struct {
-	PeakBytes      int64  `json:"peak_bytes"`
-	Samples        int    `json:"samples"` // under five are marked: a spike between two is not seen
-	OverIdleBytes  *int64 `json:"over_idle_bytes,omitempty"`
-	OverBelowBytes *int64 `json:"over_below_bytes,omitempty"`
-	// AfterHighWater says that earlier load had already taken as much, so that
-	// the peak says nothing of this rung.
-	AfterHighWater bool `json:"after_high_water"`
-}
-
-// Edge is the first rung that fails.
-type Edge struct {
-	Index     int        `json:"index"`
-	Value     float64    `json:"value"`
-	Reason    string     `json:"reason"`
-	Failures  []Failures `json:"failures"`
-	Pass      int        `json:"pass"`      // in which the rung first failed
-	Confirmed string     `json:"confirmed"` // what the confirming rounds showed
-	AtTimes   bool       `json:"at_times"`  // a confirming round passed
-	// First is the outcome of the rung's warm-ups where its rounds found no server
-	// any more: then that, not refused, is what happened to it.
-	First string `json:"first,omitempty"`
-}
-
-// Limit is what gets configured.
-type Limit struct {
-	Value  *float64 `json:"value,omitempty"`
-	Bound  string   `json:"bound,omitempty"` // what bound it: knee, edge, p95, memory, last_rung
-	Reason string   `json:"reason"`          // how it came about, or why there is none
-}
-
 // Memory is the memory of the whole run and how much of it must stay free.
 type Memory struct {
 	Reason     string   `json:"reason,omitempty"` // why nothing is known
@@ -226,6 +104,9 @@ type Memory struct {
 	Devices    int      `json:"devices"`
 	TotalBytes *int64   `json:"total_bytes,omitempty"`
 	Headroom   Headroom `json:"headroom"`
+
+	Slopes []MemorySlope `json:"slopes,omitempty"`     // of ladders of batch and of length
+	Says   string        `json:"slopes_say,omitempty"` // which is the steeper, as observed
 }
 
 // Headroom is what remains free at the limits:
@@ -241,6 +122,7 @@ type Headroom struct {
 	ReserveBytes   int64    `json:"reserve_bytes"`     // between the limit and the rung above it
 	Extrapolated   bool     `json:"reserve_extrapolated"`
 	NotMeasured    []string `json:"not_measured,omitempty"`
+	NoLadder       string   `json:"no_ladder,omitempty"` // which load the spec has no ladder of
 }
 
 // query is the SQL that gives the number of counted successes and the P95 of each

@@ -28,6 +28,7 @@ type Run struct {
 	Requests []record.Request // in any order
 	Samples  []record.Sample
 	Events   []record.Event
+	Client   []record.ClientSample // of the instrument itself
 
 	// Unverified says that the run never ended and lists no parts: the rows are
 	// those of the parts that lay whole on disk.
@@ -91,6 +92,9 @@ func Open(dir string) (*Run, error) {
 		return nil, err
 	}
 	if r.Events, err = parquet.ReadEvents(dir, m); err != nil {
+		return nil, err
+	}
+	if r.Client, err = parquet.ReadClient(dir, m); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -22,12 +22,13 @@ func (r *Run) sound() (*Run, int) {
 	})
 	samples := keep(r.Samples, func(s record.Sample) bool { return isTime(s.TS) })
 	events := keep(r.Events, func(e record.Event) bool { return isTime(e.TS) })
-	lost := len(r.Requests) + len(r.Samples) + len(r.Events) - len(requests) - len(samples) - len(events)
+	client := keep(r.Client, func(s record.ClientSample) bool { return isTime(s.TS) })
+	lost := len(r.Requests) + len(r.Samples) + len(r.Events) + len(r.Client) - len(requests) - len(samples) - len(events) - len(client)
 	if lost == 0 {
 		return r, 0
 	}
 	clean := *r
-	clean.Requests, clean.Samples, clean.Events = requests, samples, events
+	clean.Requests, clean.Samples, clean.Events, clean.Client = requests, samples, events, client
 	return &clean, lost
 }
 

@@ -10,6 +10,7 @@ const (
 	inputsPerS   = "inputs/s"
 	tokensPerS   = "output tokens/s"
 	requestsPerS = "requests/s"
+	inputTokPerS = "input tokens/s"
 )
 
 // unit is what the throughput of a ladder counts, and how much of it one success
@@ -20,9 +21,30 @@ type unit struct {
 	worth  func(record.Request) float64
 }
 
-// unitOf picks the ladder's unit: inputs/s for embeddings, output tokens/s for
-// chats, and requests/s where a server did not say how many tokens it gave.
-func unitOf(api plan.API, all visits) unit {
+// unitOf picks a ladder's unit: along input_tokens the tokens that went in, since the
+// inputs of one rung are other work than those of the next; else what the API gives.
+func unitOf(api plan.API, axis plan.Axis, all visits) unit {
+	u := given(api, all)
+	if axis != plan.AxisInputTokens {
+		return u
+	}
+	for _, r := range all.counted().successes() {
+		if r.InputTokens == nil {
+			u.reason = "answers without usage: input tokens are not known, so others are counted"
+			return u
+		}
+	}
+	return unit{name: inputTokPerS, worth: func(r record.Request) float64 {
+		if r.InputTokens == nil {
+			return 0
+		}
+		return float64(*r.InputTokens)
+	}}
+}
+
+// given is the unit of what a server gives: inputs/s for embeddings, output tokens/s
+// for chats, and requests/s where it did not say how many tokens those were.
+func given(api plan.API, all visits) unit {
 	if !api.Generates() {
 		return unit{name: inputsPerS, worth: func(r record.Request) float64 { return float64(r.InputsDone) }}
 	}
@@ -76,10 +98,10 @@ func (f flow) over(x float64) *float64 {
 }
 
 // rates gives the throughput of each attempt that has a window.
-func (v visits) rates(u unit) []float64 {
+func (w *walked) rates(v visits, rung int) []float64 {
 	var out []float64
 	for i := range v {
-		if x := v[i : i+1].flow(u).rate(); x != nil {
+		if x := w.flow(v[i:i+1], rung, w.unit).rate(); x != nil {
 			out = append(out, *x)
 		}
 	}

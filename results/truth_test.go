@@ -81,7 +81,7 @@ func ladders(t *testing.T, file string) (curves map[string]curve, boundary map[s
 				tally.Failures += int(v.failed * sent)
 			}
 			if stop.Edge(tally) != "" {
-				c.cut = true
+				c.cut = "failures began"
 				break
 			}
 			c.load = append(c.load, load)

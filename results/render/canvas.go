@@ -84,6 +84,7 @@ const (
 	shapeDown     = "down"
 	shapeCross    = "cross"
 	shapeBar      = "bar"
+	shapeHexagon  = "hexagon"
 )
 
 // shape is the path of a shape of radius r around a point.
@@ -108,6 +109,8 @@ func shape(kind string, x, y, r float64) string {
 		return polygon(4, math.Pi/4, even(1.15))
 	case shapeDiamond:
 		return polygon(4, 0, even(1.2))
+	case shapeHexagon:
+		return polygon(6, 0, even(1.15))
 	case shapeStar:
 		return polygon(10, 0, func(i int) float64 {
 			if i%2 == 0 {

@@ -45,7 +45,7 @@ type markLook struct {
 func markLooks() []markLook {
 	return []markLook{
 		{results.MarkLimit, shapeDiamond}, {results.MarkBest, shapeStar}, {results.MarkKnee, shapeDown},
-		{results.MarkBoundary, shapeSquare}, {results.MarkEdge, shapeCross},
+		{results.MarkBoundary, shapeSquare}, {results.MarkEdge, shapeCross}, {results.MarkCapacity, shapeHexagon},
 	}
 }
 
@@ -121,6 +121,10 @@ func axisName(l *results.Ladder) string {
 		return "batch, inputs a request (log scale)"
 	case "concurrency":
 		return "concurrency, requests in flight (log scale)"
+	case "rate":
+		return "rate, requests due a second (log scale)"
+	case "output_tokens":
+		return "tokens of the output (log scale)"
 	default:
 		return "tokens of the input (log scale)"
 	}

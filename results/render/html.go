@@ -118,8 +118,12 @@ func newPage(rep *results.Report) page {
 		lp := ladderPage{ID: id, Name: safe(l.Name), Findings: safeAll(l.Findings)}
 		if len(l.Rungs) > 0 {
 			lp.Pictures = pictures(rep, l, id)
-			lp.Tables = []tablePage{
-				pageTable(throughputTable(l), l, id), pageTable(latencyTable(l), l, ""), pageTable(memoryTable(l), l, ""),
+			for i, t := range tables(rep, l) {
+				at := ""
+				if i == 0 { // the anchors of the rungs stand once
+					at = id
+				}
+				lp.Tables = append(lp.Tables, pageTable(t, l, at))
 			}
 		}
 		p.Ladders = append(p.Ladders, lp)
@@ -145,10 +149,10 @@ func quietFigure(rep *results.Report) figure {
 
 func tiles(l *results.Ladder) []tile {
 	var out []tile
-	marks := map[string]results.Mark{"limit": results.MarkLimit, "knee": results.MarkKnee, "boundary": results.MarkBoundary, "edge": results.MarkEdge}
+	marks := map[string]results.Mark{"limit": results.MarkLimit, "knee": results.MarkKnee, "boundary": results.MarkBoundary, "edge": results.MarkEdge, "capacity": results.MarkCapacity}
 	for _, f := range ladderFigures(l) {
-		t := tile{Name: f.name, Value: f.value, Note: f.note, Mark: marks[f.name], Lead: f.name == "limit"}
-		t.Muted = f.value == "none" || f.value == "not reached"
+		t := tile{Name: f.name, Value: f.value, Note: f.note, Mark: marks[f.name], Lead: f.name == "limit" || f.name == "capacity"}
+		t.Muted = f.value == "none" || f.value == "not reached" || f.value == "unknown"
 		out = append(out, t)
 	}
 	return out
@@ -190,7 +194,8 @@ func pageTable(t table, l *results.Ladder, id string) tablePage {
 			r.Cells = append(r.Cells, cellPage{Text: c, Left: t.head[j].left})
 		}
 		if last := len(row) - 1; id != "" {
-			r.Cells[last] = cellPage{Left: true, Marks: l.Rungs[i].Marks}
+			more := strings.TrimPrefix(strings.TrimPrefix(row[last], marks(l.Rungs[i].Marks)), ", ")
+			r.Cells[last] = cellPage{Text: more, Left: true, Marks: l.Rungs[i].Marks}
 		}
 		out.Rows = append(out.Rows, r)
 	}

@@ -40,7 +40,7 @@ func outline(rep *results.Report, withSpec bool) []block {
 	}
 	out = append(out, block{heading: "Key figures", level: 2}, block{pairs: keyFigures(rep)})
 	for i := range rep.Ladders {
-		out = append(out, ladderBlocks(&rep.Ladders[i])...)
+		out = append(out, ladderBlocks(rep, &rep.Ladders[i])...)
 	}
 	out = append(out, block{heading: "Memory and headroom", level: 2}, block{pairs: memoryPairs(rep)})
 	out = append(out, block{heading: "Baseline", level: 2}, block{pairs: baselinePairs(rep)})
@@ -72,6 +72,9 @@ func safeAll(s []string) []string {
 func byline(rep *results.Report) string {
 	h := rep.Run
 	parts := []string{"run " + h.RunID, h.Model + server(h)}
+	if h.Cell != "" {
+		parts = append(parts, "cell "+h.Cell)
+	}
 	parts = append(parts, cards(rep))
 	if t := tokens(rep); t != "" {
 		parts = append(parts, t)
@@ -156,7 +159,7 @@ type figure struct{ name, value, note string }
 func ladderFigures(l *results.Ladder) []figure {
 	limit := figure{"limit", valueOr(l.Limit.Value, "none"), safe(l.Limit.Reason)}
 	if l.Limit.Value != nil {
-		limit.note = safe(l.Setting + ", " + l.Limit.Reason)
+		limit.note = safe(l.Setting + ", " + l.Limit.Reason + "; " + checked(l.Limit))
 	}
 	knee := figure{"knee", valueOr(l.Knee.Knee, "none"), safe(l.Knee.Reason)}
 	if l.Knee.Best != nil {
@@ -171,11 +174,69 @@ func ladderFigures(l *results.Ladder) []figure {
 	boundary := figure{"boundary", valueOr(l.Boundary, "none"), safe(l.BoundaryReason)}
 	edge := figure{"edge", "none", safe(l.BoundaryReason)}
 	if l.Edge != nil {
-		edge.value, edge.note = value(l.Edge.Value), safe(l.Edge.Reason+"; "+l.Edge.Confirmed)
+		edge.value = value(l.Edge.Value)
+		why := l.Edge.Reason
+		if l.Edge.OnFew {
+			why += ", on too few requests"
+		}
+		edge.note = safe(strings.Join(append([]string{why, l.Edge.Confirmed}, l.Edge.Settings...), "; "))
 	} else {
 		boundary.note = "there is no edge"
 	}
-	return []figure{limit, knee, boundary, edge}
+	switch {
+	case l.Capacity != nil:
+		return append(capacityFigures(l.Capacity), edge)
+	case !l.Axis.HasKnee():
+		return []figure{limit, slopeFigure(l), boundary, edge}
+	default:
+		return []figure{limit, knee, boundary, edge}
+	}
+}
+
+// checked says in a word or two whether a limit was held against more.
+func checked(l results.Limit) string {
+	if l.Check == results.NotChecked {
+		return l.Check
+	}
+	return l.Checked
+}
+
+// capacityFigures are those of a rate ladder: the rate that is borne, and the latency
+// below it.
+func capacityFigures(c *results.Capacity) []figure {
+	f := figure{"capacity", "none", safe(c.Reason)}
+	if c.Value != nil {
+		f.value, f.note = value(*c.Value), safe("requests/s; "+c.Reason)
+		if c.AtLeast {
+			f.value = "at least " + f.value
+		}
+	}
+	out := []figure{f}
+	for _, b := range c.Below {
+		p := figure{fmt.Sprintf("P95 at %.0f %%", 100*b.Share), "unknown", safe(b.Reason)}
+		if b.P95S != nil {
+			p.value, p.note = span(*b.P95S), fmt.Sprintf("at %s requests/s, between the two rates around it", digits(b.Rate))
+			if !b.Supported {
+				p.value += fewRequests
+				p.note += "; " + fewRequests + " on too few requests"
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// slopeFigure is how the latency of a ladder of lengths grows.
+func slopeFigure(l *results.Ladder) figure {
+	s := l.Slope
+	if s == nil {
+		return figure{"slope", "unknown", "fewer than two lengths have a latency"}
+	}
+	note := fmt.Sprintf("of the median latency per 1,000 %s, from %.4g to %.4g", s.Of, s.From, s.To)
+	if s.Rungs > 2 {
+		note += fmt.Sprintf("; %s to %s between neighbouring rungs", span(s.LeastS), span(s.MostS))
+	}
+	return figure{"slope", span(s.SPer1000), note}
 }
 
 func headroomFigure(rep *results.Report) figure {
@@ -187,10 +248,13 @@ func headroomFigure(rep *results.Report) figure {
 	if len(h.NotMeasured) > 0 {
 		note += "; not measured: " + safe(strings.Join(h.NotMeasured, "; "))
 	}
+	if h.NoLadder != "" {
+		note += "; " + h.NoLadder
+	}
 	return figure{"headroom", bytes(*h.AvailableBytes), note}
 }
 
-func ladderBlocks(l *results.Ladder) []block {
+func ladderBlocks(rep *results.Report, l *results.Ladder) []block {
 	out := []block{
 		{heading: fmt.Sprintf("Ladder %q", safe(l.Name)), level: 2},
 		{list: safeAll(l.Findings)},
@@ -198,7 +262,7 @@ func ladderBlocks(l *results.Ladder) []block {
 	if len(l.Rungs) == 0 {
 		return out
 	}
-	for _, t := range []table{throughputTable(l), latencyTable(l), memoryTable(l)} {
+	for _, t := range tables(rep, l) {
 		out = append(out, block{table: &t})
 	}
 	return out
@@ -215,6 +279,12 @@ func memoryPairs(rep *results.Report) [][2]string {
 	}
 	out = append(out, [2]string{"sampled", fmt.Sprintf("every %g s from %s, %d late", rep.Run.GPU.IntervalS, safe(rep.Run.GPU.Source), rep.Run.GPU.Late)})
 	out = append(out, [2]string{"idle", bytesOr(rep.Baseline.IdleBytes, safe(rep.Baseline.IdleReason))})
+	for _, s := range m.Slopes {
+		out = append(out, [2]string{"slope along " + string(s.Axis), memorySlope(s)})
+	}
+	if m.Says != "" {
+		out = append(out, [2]string{"batch against length", safe(m.Says)})
+	}
 	h := m.Headroom
 	if h.AvailableBytes == nil {
 		return append(out, [2]string{"headroom", safe(strings.TrimPrefix(h.Reason, "headroom "))})
@@ -235,6 +305,25 @@ func memoryPairs(rep *results.Report) [][2]string {
 	}
 	return out
 }
+
+// memorySlope is the memory that a token of the batch takes.
+func memorySlope(s results.MemorySlope) string {
+	of := fmt.Sprintf(", ladder %q", safe(s.Ladder))
+	if s.BytesPerToken == nil {
+		return "unknown, " + safe(s.Reason) + of
+	}
+	out := kib(*s.BytesPerToken) + " a token of the batch"
+	if low, high := kib(s.Least), kib(s.Most); low != high {
+		out += fmt.Sprintf(" (%s to %s between neighbouring rungs)", low, high)
+	}
+	out += fmt.Sprintf(", from %.4g to %.4g tokens", s.From, s.To) + of + safe(fmt.Sprintf("; observed on %s with %s", s.Card, s.Text))
+	if s.Note != "" {
+		out += "; " + safe(s.Note)
+	}
+	return out
+}
+
+func kib(b float64) string { return digits(b/1024) + " KiB" }
 
 func bytesOr(b *int64, otherwise string) string {
 	if b == nil {

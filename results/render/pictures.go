@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"strings"
 
 	"rung/results"
 )
@@ -35,10 +36,14 @@ func pictures(rep *results.Report, l *results.Ladder, id string) []picture {
 		caption = "Throughput and peak memory against " + axisHead(l.Axis)
 	}
 	lines := []legend{{lineIcon("throughput", shapeCircle), "throughput, " + l.Unit + "; bar: reach over the passes; hollow: beside failures"}}
+	if l.Capacity != nil {
+		caption = strings.Replace(caption, "Throughput", "Answers a second", 1)
+		lines = []legend{{lineIcon("throughput", shapeCircle), "achieved, requests/s; hollow: beside failures, or saturated"}, {lineIcon("offered", shapeDiamond), "offered, requests/s"}}
+	}
 	if memory {
 		lines = append(lines, legend{lineIcon("memory", shapeTriangle), "peak memory (right); hollow: after high water"})
 	}
-	return []picture{
+	out := []picture{
 		{
 			Caption: caption,
 			Wide:    throughputPicture(rep, l, wide, id+"-x"), Narrow: throughputPicture(rep, l, narrow, id+"-xn"),
@@ -54,6 +59,45 @@ func pictures(rep *results.Report, l *results.Ladder, id string) []picture {
 			Marks: markLegend(l),
 		},
 	}
+	if len(streamTables(l)) > 0 {
+		out = append(out, picture{
+			Caption: "Time to first token and per output token against " + axisHead(l.Axis),
+			Wide:    streamPicture(l, wideFrame().oneAxis(), id+"-s"), Narrow: streamPicture(l, narrowFrame().oneAxis(), id+"-sn"),
+			Lines: []legend{
+				{lineIcon("p95", shapeDiamond), "TTFT, P95; hollow: on fewer than 59 requests"}, {lineIcon("median", shapeCircle), "TTFT, median"},
+				{lineIcon("memory", shapeTriangle), "TPOT, P95"}, {lineIcon("mean", shapeSquare), "TPOT, median"},
+			},
+			Marks: markLegend(l),
+		})
+	}
+	return out
+}
+
+// drawn is the figure that a ladder's first picture shows, and its unit.
+func drawn(l *results.Ladder, r *results.Rung) (x *float64, unit string) {
+	if l.Capacity == nil {
+		return r.Throughput, l.Unit
+	}
+	if r.Open == nil {
+		return nil, "requests/s"
+	}
+	return &r.Open.DonePerS, "requests/s"
+}
+
+// offered draws what was due beside what was achieved.
+func (c *chart) offered(ys scale) {
+	var pts []point
+	var at []*results.Rung
+	for i := range c.l.Rungs {
+		if r := &c.l.Rungs[i]; r.Open != nil {
+			pts, at = append(pts, point{c.xs.at(r.Value), ys.at(r.Open.OfferedPerS)}), append(at, r)
+		}
+	}
+	c.path(polyline(pts), "line offered")
+	c.dots(pts, shapeDiamond, "offered", nil, func(i int) string {
+		o := at[i].Open
+		return fmt.Sprintf("%s %s: offered %s requests/s, %d dropped", c.l.Axis, value(at[i].Value), digits(o.OfferedPerS), o.Dropped)
+	})
 }
 
 // markLegend names the marks that a ladder has.
@@ -75,10 +119,16 @@ func markLegend(l *results.Ladder) []legend {
 
 func throughputPicture(rep *results.Report, l *results.Ladder, f frame, id string) template.HTML {
 	c := newChart(l, f, id)
-	most := 0.0
-	for _, r := range l.Rungs {
-		if r.Throughput != nil {
-			most = math.Max(most, *r.Throughput)
+	most, unit := 0.0, l.Unit
+	for i := range l.Rungs {
+		r := &l.Rungs[i]
+		var x *float64
+		if x, unit = drawn(l, r); x != nil {
+			most = math.Max(most, *x)
+		}
+		if r.Open != nil {
+			most = math.Max(most, r.Open.OfferedPerS)
+			continue
 		}
 		for _, x := range r.ThroughputByPass {
 			if x != nil {
@@ -87,14 +137,15 @@ func throughputPicture(rep *results.Report, l *results.Ladder, f frame, id strin
 		}
 	}
 	ys, ticks := linear(most, c.y0(), c.y1())
-	c.grid(ys, ticks, -1, "throughput", l.Unit, short1)
+	c.grid(ys, ticks, -1, "throughput", unit, short1)
 	c.memory(rep)
 	c.marks()
 	pts := make([]point, len(l.Rungs))
-	for i, r := range l.Rungs {
+	for i := range l.Rungs {
+		r := &l.Rungs[i]
 		pts[i] = point{c.xs.at(r.Value), math.NaN()}
-		if r.Throughput != nil {
-			pts[i].y = ys.at(*r.Throughput)
+		if x, _ := drawn(l, r); x != nil {
+			pts[i].y = ys.at(*x)
 		}
 	}
 	sound := pts
@@ -102,15 +153,23 @@ func throughputPicture(rep *results.Report, l *results.Ladder, f frame, id strin
 		sound = pts[:n-1] // what an edge did beside its failures is a point, not a trend
 	}
 	c.path(polyline(sound), "line throughput")
+	if l.Capacity != nil {
+		c.offered(ys)
+	}
 	for i, r := range l.Rungs {
-		if low, high, ok := reach(r.ThroughputByPass); ok {
+		if low, high, ok := reach(r.ThroughputByPass); ok && l.Capacity == nil {
 			c.line(pts[i].x, ys.at(low), pts[i].x, ys.at(high), "whisker throughput")
 		}
 	}
-	c.dots(pts, shapeCircle, "throughput", func(i int) bool { return l.Rungs[i].Failed != "" || l.Rungs[i].ClientLimited },
+	c.dots(pts, shapeCircle, "throughput", func(i int) bool { return doubtful(l.Rungs[i]) },
 		func(i int) string { return throughputTitle(l, i) })
 	desc := fmt.Sprintf("%d rungs. The figures are in the table below.", len(l.Rungs))
 	return template.HTML(c.picture(id, size(f), fmt.Sprintf("Ladder %q: throughput and peak memory", l.Name), desc))
+}
+
+// doubtful says that a rung's figure stands beside something that takes from it.
+func doubtful(r results.Rung) bool {
+	return r.Failed != "" || r.ClientLimited || r.Open != nil && r.Open.Saturated
 }
 
 func size(f frame) string {
@@ -134,7 +193,11 @@ func reach(xs []*float64) (low, high float64, ok bool) {
 
 func throughputTitle(l *results.Ladder, i int) string {
 	r := l.Rungs[i]
-	s := fmt.Sprintf("%s %s: %s %s", l.Axis, value(r.Value), rate(r.Throughput), l.Unit)
+	x, unit := drawn(l, &r)
+	s := fmt.Sprintf("%s %s: %s %s", l.Axis, value(r.Value), rate(x), unit)
+	if r.Open != nil {
+		s += fmt.Sprintf(" of %s offered, %s %s", digits(r.Open.OfferedPerS), rate(r.Throughput), l.Unit)
+	}
 	if low, high, ok := reach(r.ThroughputByPass); ok {
 		s += fmt.Sprintf(", %s to %s over the passes", digits(low), digits(high))
 	}
@@ -146,6 +209,9 @@ func throughputTitle(l *results.Ladder, i int) string {
 	}
 	if r.Failed != "" {
 		s += "; fails: " + r.Failed
+	}
+	if r.Slow != "" {
+		s += "; " + r.Slow
 	}
 	if r.ClientLimited {
 		s += "; client_limited"
@@ -272,10 +338,13 @@ func withLatency(l *results.Ladder) []*results.Rung {
 
 func latencyTitle(l *results.Ladder, r *results.Rung) string {
 	s := r.Latency
-	t := fmt.Sprintf("%s %s: P95 %s s, mean %s s, median %s s, %s to %s s, n %d",
-		l.Axis, value(r.Value), seconds(s.P95S), seconds(s.MeanS), seconds(s.MedianS), seconds(s.MinS), seconds(s.MaxS), s.N)
-	if !s.P95Supported {
-		t += " (P95 needs 59)"
+	t := fmt.Sprintf("%s %s: P99 %s s, P95 %s s, mean %s s, median %s s, %s to %s s, n %d",
+		l.Axis, value(r.Value), seconds(s.P99S), seconds(s.P95S), seconds(s.MeanS), seconds(s.MedianS), seconds(s.MinS), seconds(s.MaxS), s.N)
+	switch {
+	case !s.P95Supported:
+		t += fmt.Sprintf(" (P95 needs %d, P99 %d)", results.P95Needs, results.P99Needs)
+	case !s.P99Supported:
+		t += fmt.Sprintf(" (P99 needs %d)", results.P99Needs)
 	}
 	return t
 }

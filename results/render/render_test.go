@@ -69,22 +69,25 @@ func TestGolden(t *testing.T) {
 		"report.json":       {render.JSON, render.Options{}},
 		"report.html":       {render.HTML, render.Options{}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			got := render1(t, c.f, rep, c.o)
-			golden := filepath.Join("testdata", name)
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Errorf("changed (-want +got), see -update:\n%s", d)
-			}
-		})
+		t.Run(name, func(t *testing.T) { golden(t, name, render1(t, c.f, rep, c.o)) })
+	}
+}
+
+// golden holds a text against the file of a name.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("changed (-want +got), see -update:\n%s", d)
 	}
 }
 

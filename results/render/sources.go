@@ -10,59 +10,6 @@ import (
 	"rung/results"
 )
 
-// validity says what was refused and why, and how often the ladders were walked.
-func validity(rep *results.Report) []string {
-	var out []string
-	for _, l := range rep.Ladders {
-		if len(l.Rungs) == 0 {
-			continue
-		}
-		walks := fmt.Sprintf("Ladder %q: %s planned", l.Name, plural(l.PassesAsked, "pass", "passes"))
-		if l.Axis.HasKnee() && l.PassesDone > 0 {
-			walks += fmt.Sprintf(", %d whole", l.PassesDone)
-			if l.Edge != nil {
-				walks += " below the edge"
-			}
-		}
-		if len(l.NotWalked) > 0 {
-			walks += fmt.Sprintf("; not walked: %s", values(l.NotWalked))
-		}
-		out = append(out, walks+".")
-		for _, r := range l.Rungs {
-			for _, f := range r.Refused {
-				out = append(out, fmt.Sprintf("Ladder %q at %s: %s refused, %s.", l.Name, value(r.Value), plural(f.Attempts, "round", "rounds"), f.Reason))
-			}
-			if r.LostRounds > 0 {
-				out = append(out, fmt.Sprintf("Ladder %q at %s: %s out for good.", l.Name, value(r.Value), plural(r.LostRounds, "round stays", "rounds stay")))
-			}
-		}
-	}
-	for _, l := range rep.Ladders {
-		for _, u := range l.Warmups {
-			out = append(out, fmt.Sprintf("Ladder %q at %s: %d of %s failed, %s.", l.Name, value(u.Value), count(u.Failures), plural(u.Sent, "warm-up", "warm-ups"), failed(u.Failures)))
-		}
-		if c := l.Cache; c != nil {
-			text := fmt.Sprintf("Ladder %q: %d of %d prompt tokens came from the server's cache (%.3g %%)", l.Name, c.CachedTokens, c.PromptTokens, 100*c.Share)
-			if c.Expected {
-				text += ", no more of any request than the chat template that all share"
-			}
-			out = append(out, text+".")
-		}
-	}
-	for _, f := range rep.Baseline.Refused {
-		out = append(out, fmt.Sprintf("Baseline: %s refused, %s.", plural(f.Attempts, "attempt", "attempts"), f.Reason))
-	}
-	return out
-}
-
-func values(v []float64) string {
-	out := make([]string, len(v))
-	for i := range v {
-		out[i] = value(v[i])
-	}
-	return strings.Join(out, ", ")
-}
-
 // provenance says where every figure comes from.
 func provenance(rep *results.Report) [][2]string {
 	h := rep.Run
@@ -73,6 +20,7 @@ func provenance(rep *results.Report) [][2]string {
 		}
 	}
 	add("folder", h.Dir)
+	add("cell", h.Cell)
 	add("status", string(h.Status)+inBrackets(h.Error))
 	add("began", when(h.Began))
 	if h.Ended != nil {

@@ -56,15 +56,18 @@ const (
 
 // axisHead is what a rung's value counts.
 func axisHead(a plan.Axis) string {
-	if a == plan.AxisInputTokens {
+	switch a {
+	case plan.AxisInputTokens:
 		return "tokens"
+	case plan.AxisOutputTokens:
+		return "output tokens"
+	default:
+		return string(a)
 	}
-	return string(a)
 }
 
 // throughputTable is what each rung did, and what it brought over the rung below.
 func throughputTable(l *results.Ladder) table {
-	batch := l.Axis == plan.AxisBatch
 	t := table{caption: "Throughput, " + l.Unit, head: []column{
 		{name: axisHead(l.Axis)}, {name: "n", note: "counted successes"},
 		{name: "failed", left: true, note: "of all measured requests, refused rounds too, as the stop rule looks at them"},
@@ -79,13 +82,7 @@ func throughputTable(l *results.Ladder) table {
 			most = max(most, *r.Throughput)
 		}
 	}
-	unsaid := map[string][]string{} // rungs without a throughput, by the reason
-	var order []string
 	for _, r := range l.Rungs {
-		n := 0
-		if r.Latency != nil {
-			n = r.Latency.N
-		}
 		gain, pct, over := unknown, unknown, unknown
 		if i := r.Increment; i != nil {
 			gain, pct = signedDigits(i.Absolute), percent(i.Relative)
@@ -94,7 +91,7 @@ func throughputTable(l *results.Ladder) table {
 			}
 		}
 		t.rows = append(t.rows, []string{
-			value(r.Value), strconv.Itoa(n), failed(r.Failures), rate(r.Throughput), gain, pct, over, rate(r.InputsPerP50), rate(r.MeanInFlight), marks(r.Marks),
+			value(r.Value), strconv.Itoa(counted(r)), failed(r.Failures), rate(r.Throughput), gain, pct, over, rate(r.InputsPerP50), rate(r.MeanInFlight), marks(r.Marks),
 		})
 		if r.FailedRefused > 0 {
 			t.notes = append(t.notes, fmt.Sprintf("%s: %d of its %s in refused rounds, on which no other figure rests; measured were %d requests",
@@ -110,25 +107,17 @@ func throughputTable(l *results.Ladder) table {
 			bar = *r.Throughput / most
 		}
 		t.bars = append(t.bars, bar)
-		if why := r.ThroughputReason; why != "" {
-			if unsaid[why] == nil {
-				order = append(order, why)
-			}
-			unsaid[why] = append(unsaid[why], value(r.Value))
-		}
 	}
-	for _, why := range order {
-		t.notes = append(t.notes, fmt.Sprintf("%s: throughput unknown, %s", strings.Join(unsaid[why], ", "), safe(why)))
-	}
-	if !batch {
+	t.notes = append(t.notes, unsaid(l)...)
+	if l.Axis != plan.AxisBatch {
 		t.drop("batch/P50")
 	}
-	if m := markWords(l); m != "" {
-		t.notes = append(t.notes, m)
+	if !l.Axis.HasKnee() { // a rung is other work than the one below: there is no gain
+		for _, name := range []string{"gain", "gain, %", "gain / gain before"} {
+			t.drop(name)
+		}
 	}
-	for _, s := range l.Said {
-		t.notes = append(t.notes, said(l, s))
-	}
+	t.explain(l)
 	return t
 }
 
@@ -146,13 +135,22 @@ func markWords(l *results.Ladder) string {
 		is   string
 	}{
 		{results.MarkLimit, "what to configure"}, {results.MarkBest, "the last rung that pays"}, {results.MarkKnee, "the first that no longer pays"},
-		{results.MarkBoundary, "the last that passed below the edge"}, {results.MarkEdge, "the first that fails"},
+		{results.MarkCapacity, "the last rate that held"},
+		{results.MarkBoundary, "the last that passed below the edge"}, {results.MarkEdge, edgeIs(l)},
 	} {
 		if has[m.mark] {
 			out = append(out, string(m.mark)+": "+m.is)
 		}
 	}
 	return strings.Join(out, "; ")
+}
+
+// edgeIs says what an edge is to its ladder.
+func edgeIs(l *results.Ladder) string {
+	if l.Edge != nil && l.Edge.Kind == results.EdgeSlow {
+		return "the first that is too slow, and does not fail"
+	}
+	return "the first that fails"
 }
 
 // said is the first of the failures under one name, in the server's words.
@@ -279,32 +277,27 @@ func (t *table) drop(name string) {
 // latencyTable is the latency of the counted successes.
 func latencyTable(l *results.Ladder) table {
 	t := table{caption: "Latency, s", head: []column{
-		{name: axisHead(l.Axis)}, {name: "n", note: "counted successes"}, {name: "min"}, {name: "median"}, {name: "mean"},
-		{name: "P95", note: "19 of 20 requests took no longer"}, {name: "max"},
+		{name: axisHead(l.Axis)}, {name: "n", note: "counted successes"}, {name: "min"}, {name: "median"}, {name: "mean", wide: true},
+		{name: "P95", note: "19 of 20 requests took no longer"}, {name: "P99"}, {name: "max"},
 	}, notes: []string{"latency: from when a request was due to the last byte of its answer"}}
-	few := false
+	var few fewMarks
 	var none []string
 	for _, r := range l.Rungs {
 		s := r.Latency
 		if s == nil {
-			t.rows = append(t.rows, []string{value(r.Value), "0", unknown, unknown, unknown, unknown, unknown})
+			t.rows = append(t.rows, []string{value(r.Value), "0", unknown, unknown, unknown, unknown, unknown, unknown})
 			none = append(none, value(r.Value))
 			continue
 		}
-		mark := ""
-		if !s.P95Supported {
-			mark, few = fewRequests, true
-		}
 		t.rows = append(t.rows, []string{
-			value(r.Value), strconv.Itoa(s.N), seconds(s.MinS), seconds(s.MedianS), seconds(s.MeanS), seconds(s.P95S) + mark, seconds(s.MaxS),
+			value(r.Value), strconv.Itoa(s.N), seconds(s.MinS), seconds(s.MedianS), seconds(s.MeanS),
+			seconds(s.P95S) + few.p95(s.P95Supported, s.N), seconds(s.P99S) + few.p99(s.P99Supported, s.N), seconds(s.MaxS),
 		})
 	}
 	if len(none) > 0 {
 		t.notes = append(t.notes, strings.Join(none, ", ")+": no counted success")
 	}
-	if few {
-		t.notes = append(t.notes, fewRequests+" P95 on too few requests: it needs 59 for any 95 % interval")
-	}
+	t.notes = append(t.notes, few.notes()...)
 	return t
 }
 

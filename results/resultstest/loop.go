@@ -8,9 +8,14 @@ import (
 	"rung/spec/plan"
 )
 
-func (b *builder) round(p record.Place, rung plan.Rung, tally *plan.Tally) {
+func (b *builder) round(l plan.Ladder, p record.Place, rung plan.Rung, tally *plan.Tally) []record.Request {
 	b.event(record.RoundBegin, p, nil)
-	rows := b.loop(p, rung.Shape, rung.Requests)
+	var rows []record.Request
+	if l.Axis == plan.AxisRate {
+		rows = b.open(p, rung)
+	} else {
+		rows = b.loop(p, rung.Shape, rung.Requests)
+	}
 	for _, r := range rows {
 		tally.Total++
 		if r.Failed() {
@@ -23,6 +28,7 @@ func (b *builder) round(p record.Place, rung plan.Rung, tally *plan.Tally) {
 		e.Verdict, e.WindowS, e.WallS, e.MeanInFlight = record.Accepted, new(w.Len()), new(record.WallS(rows)), new(record.MeanInFlight(rows, w))
 		e.OK, e.Failed = new(tally.Total-tally.Failures), new(tally.Failures)
 	})
+	return rows
 }
 
 // loop is a closed loop of n requests with shape.InFlight of them in flight, on a
@@ -80,12 +86,20 @@ func (b *builder) request(p record.Place, shape plan.Shape, i int, sent, done fl
 		r.RejectReason = "warmup"
 	}
 	if b.Chat {
-		r.OutputTokensPlanned, r.OutputTokens = new(64), new(64)
+		n := 64
+		if shape.OutputTokens > 0 {
+			n = shape.OutputTokens
+		}
+		r.OutputTokensPlanned, r.OutputTokens, r.FinishReason, r.UsageSource = &n, new(n), "length", record.BodyUsage
+	}
+	if b.Stream {
+		stream(&r, b.Service(shape))
 	}
 	return r
 }
 
 func fail(r *record.Request, o record.Outcome) {
 	r.Outcome, r.InputsDone, r.InputTokens, r.OutputTokens = o, 0, nil, nil
+	r.FirstTokenTS, r.Chunks, r.ChunkGapsS, r.FinishReason = nil, nil, nil, ""
 	r.Status, r.Error = new(500), "<b>CUDA out of memory</b>\x1b[31m"
 }

@@ -33,6 +33,20 @@ type Options struct {
 	Used func(plan.Shape) int64
 	// Noise is the coefficient of variation of the service time.
 	Noise float64
+
+	// Stream makes answers come token by token: the first after a share of the service
+	// time, the others in even steps.
+	Stream bool
+	// Server is what rung starts; with one it is started again before every ladder but
+	// the first.
+	Server *plan.Server
+	SLO    *plan.SLO
+	// Retests and Confirm are sent at the values of Limits, by ladder.
+	Retests []plan.Retest
+	Confirm *plan.Check
+	Limits  map[string]float64
+	// Floor makes the run have a self-check, and samples of the client.
+	Floor *record.Floor
 }
 
 // GiB is 2^30 bytes.
@@ -41,7 +55,11 @@ const GiB = int64(1) << 30
 // Tokens of each input in the runs made here.
 const Tokens = 512
 
-// Ladder gives a ladder of one axis over values, walked up, down, up, ….
+// mostInFlight is the cap of the rate ladders made here.
+const mostInFlight = 64
+
+// Ladder gives a ladder of one axis over values, walked up, down, up, …. Of a rate
+// ladder requests are the seconds of a round.
 func Ladder(name string, axis plan.Axis, passes, rounds, requests int, values ...float64) plan.Ladder {
 	l := plan.Ladder{
 		Name: name, Axis: axis, Prompt: plan.Prompt{Name: "p512"}, Reruns: 3,
@@ -63,8 +81,13 @@ func Ladder(name string, axis plan.Axis, passes, rounds, requests int, values ..
 		case plan.AxisOutputTokens:
 			shape.OutputTokens = int(v)
 		case plan.AxisRate:
+			shape.InFlight, n = mostInFlight, 0
 		}
-		l.Rungs = append(l.Rungs, plan.Rung{Index: i, Value: v, Shape: shape, Warmup: 3, Rounds: rounds, Requests: n})
+		rung := plan.Rung{Index: i, Value: v, Shape: shape, Warmup: 3, Rounds: rounds, Requests: n}
+		if axis == plan.AxisRate {
+			rung.Duration, l.Arrivals = plan.Duration(time.Duration(requests)*time.Second), "constant"
+		}
+		l.Rungs = append(l.Rungs, rung)
 	}
 	for p := range passes {
 		o := slices.Clone(order)
@@ -114,6 +137,10 @@ type builder struct {
 	t     float64
 	taken int64
 	due   float64 // of the next sample
+	heart float64 // of the next sample of the client
+	paces []pace  // of the ladder's rungs
+
+	single float64 // P95 of the baseline's requests
 }
 
 const interval = 0.2
@@ -135,9 +162,13 @@ func (o Options) Run() *results.Run {
 	b.run.Manifest.Plan, b.run.Manifest.PlanDigest = raw, b.run.Plan.Digest()
 	b.event(record.RunBegin, record.Place{}, nil)
 	b.baseline()
-	for _, l := range o.Ladders {
+	for i, l := range o.Ladders {
+		if i > 0 && o.Server != nil {
+			b.restart()
+		}
 		b.ladder(l)
 	}
+	b.checks()
 	b.event(record.RunEnd, record.Place{}, nil)
 	ended := start().Add(time.Duration(b.t * float64(time.Second)))
 	b.run.Manifest.Ended = &ended
@@ -178,10 +209,10 @@ func (o Options) plan() plan.Plan {
 		Format: plan.Format, Experiment: "embed-batch", Description: "Where batch stops paying on <one> card", Seed: 20261130,
 		SpecHash: specHash, WorkloadHash: workloadHash,
 		Target:   plan.Target{API: o.API, URL: "http://127.0.0.1:8000", HasURL: true, Model: "nemotron-embed"},
-		Analysis: Rules("power"),
+		Analysis: Rules("power"), SLO: o.SLO,
 		Cells: []plan.Cell{{
 			Baseline: &plan.Baseline{Idle: plan.Duration(2 * time.Second), Prompt: plan.Prompt{Name: "p512"}, Shape: shape, Warmup: 5, Requests: 60},
-			Ladders:  o.Ladders,
+			Ladders:  o.Ladders, Server: o.Server, Retests: o.Retests, Confirm: o.Confirm,
 
 			WorkloadHash: workloadHash,
 		}},
@@ -198,6 +229,7 @@ func manifest(o Options) record.Manifest {
 		Server: record.Server{Software: "vllm", Version: "0.32.0", Models: []string{"nemotron-embed"}, InputForm: "ids"},
 		GPUs:   []record.Device{{UUID: "GPU-5f", Name: "L4", Driver: "580.1", MemTotalBytes: &total}},
 		GPU:    record.GPUInfo{Source: "nvml", IntervalS: interval},
+		Client: record.Client{Floor: o.Floor, IntervalS: 1},
 	}
 	if o.NoGPU {
 		m.GPUs, m.GPU = nil, record.GPUInfo{Source: "none", Reason: "source = \"none\""}
@@ -219,6 +251,12 @@ func (b *builder) wall(t float64) time.Time {
 
 // until moves the clock and samples the card on the way.
 func (b *builder) until(t float64, p record.Place) {
+	for b.Floor != nil && b.heart <= t {
+		b.run.Client = append(b.run.Client, record.ClientSample{
+			Place: p, Time: b.wall(b.heart), TS: b.heart, CPUPct: 10 + 20*b.rng.Float64(), StallS: 0.001 * b.rng.Float64(), Goroutines: 20, MemoryBytes: 30 << 20,
+		})
+		b.heart++
+	}
 	for !b.NoGPU && b.due <= t {
 		b.sample(b.due, p, false)
 		b.due += interval
@@ -243,13 +281,18 @@ func (b *builder) baseline() {
 	b.until(b.t+base.Idle.Seconds(), p)
 	b.event(record.IdleEnd, p, nil)
 	b.loop(record.Place{Phase: record.Warmup}, base.Shape, base.Warmup)
-	b.loop(p, base.Shape, base.Requests)
+	var single pace
+	single.add(b.loop(p, base.Shape, base.Requests))
+	if len(single.latencies) > 0 {
+		b.single = record.Quantile(single.latencies, 0.95)
+	}
 	b.event(record.PhaseEnd, p, nil)
 }
 
 func (b *builder) ladder(l plan.Ladder) {
 	b.event(record.LadderBegin, record.Place{Phase: record.Measure, Ladder: l.Name}, nil)
 	edge := len(l.Rungs)
+	b.paces = make([]pace, edge)
 	for _, pass := range l.Passes {
 		for _, i := range pass.Order {
 			if i < edge && b.rung(l, pass, i) {
@@ -283,13 +326,17 @@ func (b *builder) rung(l plan.Ladder, pass plan.Pass, i int) (edge bool) {
 	tally := plan.Tally{ByName: map[string]int{}}
 	for round := range rung.Rounds {
 		p.Round = round
-		b.round(p, rung, &tally)
+		b.paces[i].add(b.round(l, p, rung, &tally))
 		if reason := l.Stop.Edge(tally); reason != "" {
 			b.event(record.EdgeFound, p, func(e *record.Event) { e.Reason = reason })
 			for n := 0; pass.Index == 0 && n < l.Stop.ConfirmRounds; n++ {
 				p.Phase, p.Round = record.Confirm, n
-				b.round(p, rung, &plan.Tally{ByName: map[string]int{}})
+				b.round(l, p, rung, &plan.Tally{ByName: map[string]int{}})
 			}
+			return true
+		}
+		if reason := b.slow(l, i); reason != "" {
+			b.event(record.EdgeFound, p, func(e *record.Event) { e.Reason = reason })
 			return true
 		}
 	}

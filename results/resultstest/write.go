@@ -31,6 +31,11 @@ func Write(r *results.Run, root string) (dir string, err error) {
 			return "", err
 		}
 	}
+	for i := range r.Client {
+		if err := w.Write(record.Item{Client: &r.Client[i]}); err != nil {
+			return "", err
+		}
+	}
 	for i := range r.Events {
 		if err := w.Write(record.Item{Event: &r.Events[i]}); err != nil {
 			return "", err

@@ -42,6 +42,21 @@ func (o Outcome) ServerFailure() bool {
 	}
 }
 
+// Setting names what to look at in the server for an outcome by which it holds back;
+// "" for any other. None of them is a matter of memory.
+func (o Outcome) Setting() string {
+	switch o {
+	case Overloaded:
+		return "overload, a limit of the server's own queue and not memory: TEI --max-concurrent-requests (it counts inputs), Infinity INFINITY_QUEUE_SIZE"
+	case RateLimited:
+		return "a quota, the server's or that of what stands before it, and not memory"
+	case Unavailable:
+		return "the server admits no more, or is not ready, and that is not memory: vLLM --max-num-queued-reqs"
+	default:
+		return ""
+	}
+}
+
 // Stage is how far a failed request came.
 type Stage string
 
