@@ -14,10 +14,10 @@ import (
 // a reading on another one, for so many.
 type company struct {
 	card
-	server  []int64
-	from    int
-	to      int
-	newPid  atomic.Bool // the server was started again
+	server []int64
+	from   int
+	to     int
+	newPid atomic.Bool // the server was started again
 }
 
 func (c *company) Sample() ([]record.Sample, error) {
