@@ -153,7 +153,7 @@ func (j *job) run(drain, abort *stopper, path string) error {
 		}
 		defer server.Close() //nolint:errcheck // the run is over; nothing depends on how the simulated server ends
 	}
-	if err := j.openSampler(); err != nil {
+	if err := j.openSampler(drain); err != nil {
 		return err
 	}
 	if j.sampler != nil {
