@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -128,6 +129,22 @@ type Import struct {
 	UncertaintyS *float64     `json:"uncertainty_s,omitempty"` // either way; nil where the offset was not measured
 	Method       ImportMethod `json:"method"`
 	Notes        []string     `json:"notes,omitempty"` // lines that were no samples, and why columns are null
+}
+
+// Offset says in words what was added to the file's times.
+func (i Import) Offset() string {
+	switch i.Method {
+	case MeasuredOffset:
+		within := 0.0
+		if i.UncertaintyS != nil {
+			within = *i.UncertaintyS
+		}
+		return fmt.Sprintf("offset %+.1f s, uncertain by %.1f s either way, found by the load", i.OffsetS, within)
+	case GivenOffset:
+		return fmt.Sprintf("offset %+g s, as given", i.OffsetS)
+	default:
+		return "by both machines' clocks as they were, whose difference is not known"
+	}
 }
 
 // ImportMethod says where an import's offset is from.
