@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,8 +88,11 @@ func readCSV(f io.Reader, path string, columns, devices []string) (out foreignSa
 // readSampled reads what rung sample wrote: one recording or all in a folder.
 func readSampled(path string, devices []string) (out foreignSamples, err error) {
 	dirs, err := results.Find(path)
+	if err != nil { // or the folder that rung sample was given
+		dirs, err = results.Find(filepath.Join(path, sampleName))
+	}
 	if err != nil {
-		return out, err
+		return out, fmt.Errorf("%s holds nothing that rung sample recorded: %w", path, err)
 	}
 	sum := sha256.New()
 	for _, dir := range dirs {

@@ -8,9 +8,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"rung/results"
+	"rung/runner/gpu/gputest"
 	"rung/sinks/record"
 )
 
@@ -120,5 +125,58 @@ func TestCase67(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "/bin/sh ended with exit status 127: \uFFFD weg") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// The recording of a GPU host, and what is made of it.
+func TestSampleScript(t *testing.T) {
+	library := gputest.Compile(t)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/nvml",
+		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, "LD_LIBRARY_PATH="+filepath.Dir(library), gputest.Variable+"="+filepath.Join(e.WorkDir, "state"), "LC_ALL=C.UTF-8")
+			return nil
+		},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": cmdExits},
+		RequireExplicitExec: true,
+	})
+}
+
+// A file that another program wrote while the run went on is read when it ends.
+func TestFileSource(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "samples.csv")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Fprintln(f, "timestamp, index, uuid, name, memory.total [MiB], memory.used [MiB]")
+	quit := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for {
+			fmt.Fprintf(f, "%s, 0, GPU-a, A, 1000 MiB, 10 MiB\n", time.Now().Format("2006/01/02 15:04:05.000"))
+			select {
+			case <-quit:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
+	run, _ := ran(t, smiSpec("source = \"file\"\n  path = \""+path+"\""))
+	close(quit)
+	writer.Wait()
+	how := run.Manifest.GPU.Import
+	if how == nil || how.Method != record.WallClocks || how.OffsetS != 0 || len(how.SHA256) != 64 || run.Manifest.GPU.Source != "file" || run.Manifest.Counts.Samples != int64(len(run.Samples)) {
+		t.Errorf("%+v", run.Manifest.GPU)
+	}
+	rep := results.Analyse(run, run.Plan.Analysis)
+	for _, r := range rep.Ladders[0].Rungs {
+		if r.Memory == nil || r.Memory.PeakBytes != 10<<20 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if rep.Baseline.IdleBytes == nil || *rep.Baseline.IdleBytes != 10<<20 {
+		t.Errorf("%+v", rep.Baseline)
 	}
 }
