@@ -35,14 +35,14 @@ gpu {
 }
 prompt "p" { tokens = 8 }
 baseline {
-  idle     = "1500ms"
+  idle     = "500ms"
   warmup   = 1
   requests = 5
 }
 ladder "batch" {
   rungs    = [1, 2]
   rounds   = 10
-  cooldown = "100ms"
+  cooldown = "600ms"
 }
 `
 }
@@ -52,12 +52,13 @@ const (
 	smiStamp  = `$(date '+%Y/%m/%d %H:%M:%S.%N' | cut -c1-23)`
 )
 
-// smiTool is a program in nvidia-smi's place: it says rows, and last what ends it.
-func smiTool(t *testing.T, row string, rows int, last string) string {
+// smiTool is a program in nvidia-smi's place: it says rows until there is the file, and
+// then does what ends it.
+func smiTool(t *testing.T, row, file, last string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "nvidia-smi")
 	said := fmt.Sprintf(`echo "%s, 0, GPU-a, %s"`, smiStamp, row)
-	script := "#!/bin/sh\n" + smiHeader + "\n" + said + "\ncase \"$*\" in *-lms*) ;; *) exit 0;; esac\n" + "" + fmt.Sprintf("n=0\nwhile [ $n -lt %d ]; do sleep 0.02; ", rows) + said + "; n=$((n+1)); done\n" + last + "\n"
+	script := "#!/bin/sh\n" + smiHeader + "\n" + said + "\ncase \"$*\" in *-lms*) ;; *) exit 0;; esac\nwhile [ ! -e " + file + " ]; do sleep 0.02; " + said + "; done\n" + last + "\n"
 	if err := os.WriteFile(path, []byte(script), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
@@ -65,19 +66,19 @@ func smiTool(t *testing.T, row string, rows int, last string) string {
 }
 
 // ran runs a spec to its end against a simulated server.
-func ran(t *testing.T, spec string) (*results.Run, string) {
+func ran(t *testing.T, spec string, batch func(int)) *results.Run {
 	t.Helper()
-	dir, stderr := runProcess(t, spec, scripted(t, func(int) {}))
+	dir, stderr := runProcess(t, spec, scripted(t, batch))
 	run, err := results.Open(dir)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
-	return run, stderr
+	return run
 }
 
 // A card that shares its memory with the host is there, and its memory is not known.
 func TestCase61(t *testing.T) {
-	run, _ := ran(t, smiSpec(smiTool(t, "NVIDIA GB10, [N/A], [N/A], [N/A], 0 %, 11.17 W, 35", 1_000, "exec sleep 60")))
+	run := ran(t, smiSpec(smiTool(t, "NVIDIA GB10, [N/A], [N/A], [N/A], 0 %, 11.17 W, 35", "/no/such/file", "exec sleep 60")), func(int) {})
 	m := run.Manifest
 	if m.GPU.Source != "nvidia-smi" || len(m.GPUs) != 1 || m.GPUs[0].Name != "NVIDIA GB10" || strings.Join(m.GPUs[0].Unsupported, ",") != "mem_free_bytes,mem_total_bytes,mem_used_bytes" {
 		t.Errorf("%+v", m.GPUs)
@@ -98,7 +99,8 @@ func TestCase67(t *testing.T) {
 		"echo 'Unable to determine the device handle for GPU 0000:01:00.0: Unknown Error'; exec sleep 60": "Unable to determine the device handle",
 		`printf '\343\203 weg\n' >&2; exit 127`:                                                           "exit status 127: \uFFFD weg",
 	} {
-		run, _ := ran(t, smiSpec(smiTool(t, "A, 1000 MiB, 10 MiB, 990 MiB, 0 %, 11.17 W, 35", 60, last)))
+		file := filepath.Join(t.TempDir(), "end")
+		run := ran(t, smiSpec(smiTool(t, "A, 1000 MiB, 10 MiB, 990 MiB, 0 %, 11.17 W, 35", file, last)), func(int) { _ = os.WriteFile(file, nil, 0o600) })
 		lost := 0
 		for _, e := range run.Events {
 			if e.Kind == record.GPULost && strings.Contains(e.Reason, words) {
@@ -163,7 +165,7 @@ func TestFileSource(t *testing.T) {
 			}
 		}
 	})
-	run, _ := ran(t, smiSpec("source = \"file\"\n  path = \""+path+"\""))
+	run := ran(t, smiSpec("source = \"file\"\n  path = \""+path+"\""), func(int) {})
 	close(quit)
 	writer.Wait()
 	how := run.Manifest.GPU.Import

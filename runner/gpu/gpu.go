@@ -1,8 +1,3 @@
-// Package gpu samples the accelerator. It alone knows NVML, and only where the
-// binary was built with cgo on Linux; elsewhere Open says so.
-//
-// A column has three states: a value, absent (nil, this time), and unsupported
-// (nil always, and named in record.Device.Unsupported). Zero is never a guess.
 package gpu
 
 import (
