@@ -32,9 +32,10 @@ race: ## run the tests with the race detector
 	$(GO) test -race ./...
 
 .PHONY: fuzz
-fuzz: ## fuzz the loading and the planning of specs, a minute each
+fuzz: ## fuzz what reads files that others wrote, a minute each
 	$(GO) test ./spec -run '^$$' -fuzz FuzzLoad -fuzztime 60s
 	$(GO) test ./spec -run '^$$' -fuzz FuzzPlan -fuzztime 60s
+	$(GO) test ./runner/gpu/smi -run '^$$' -fuzz FuzzRead -fuzztime 60s
 
 $(LINT):
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VER)

@@ -113,7 +113,7 @@ the command line is wrong; 130 interrupted.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetHelpCommand(a.help(root))
-	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.sim(), a.fmt(), a.schema(), a.version(), a.sampler())
+	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.importing(), a.sample(), a.sim(), a.fmt(), a.schema(), a.version(), a.sampler())
 	return root
 }
 

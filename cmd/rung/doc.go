@@ -5,6 +5,8 @@
 //	rung plan SPEC        show everything that a run of the spec would send
 //	rung run SPEC         run an experiment and record it
 //	rung report RUN...    say what was found: knee, edge, headroom
+//	rung import RUN       add GPU samples that were recorded elsewhere to a run
+//	rung sample           record a GPU host's cards; --probe prints what they tell
 //	rung sim [SPEC]       serve the simulated server
 //	rung schema           print the columns of the tables
 //	rung version          print the version

@@ -69,6 +69,7 @@ type job struct {
 	gpu       record.GPUInfo
 	flags     runFlags
 	server    runner.Server // what can be started again; nil: nothing
+	path      string        // of the spec
 	dir       string
 	manifest  record.Manifest
 	pump      *sinks.Pump // nil before the recording begins
@@ -96,7 +97,7 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 		if len(cells) > 1 {
 			a.say("cell %d of %d: %s", i+1, len(cells), c.Name)
 		}
-		j := &job{app: a, spec: res, plan: res.Plan, cell: c, simulated: f.simulate || res.Plan.Simulated(), flags: o}
+		j := &job{app: a, spec: res, plan: res.Plan, cell: c, simulated: f.simulate || res.Plan.Simulated(), flags: o, path: path}
 		if err := j.run(drain, abort, path); err != nil {
 			return err
 		}
@@ -164,7 +165,7 @@ func (j *job) run(drain, abort *stopper, path string) error {
 		j.server = started
 		defer started.Close() //nolint:errcheck // it is ended either way
 	}
-	if err := j.openSampler(); err != nil {
+	if err := j.openSampler(drain); err != nil {
 		return err
 	}
 	if j.sampler != nil {
@@ -296,6 +297,9 @@ func (j *job) record(drain, abort *stopper) error {
 		j.manifest.Status, j.manifest.Error = record.Failed, err.Error()
 	case summary.Interrupted:
 		j.manifest.Status = record.InterruptedStatus
+	}
+	if j.plan.GPU.Source == sourceFile {
+		err = errors.Join(err, j.addDeclared())
 	}
 	if werr := parquet.WriteManifest(j.dir, j.manifest); werr != nil {
 		err = errors.Join(err, werr)

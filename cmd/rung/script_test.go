@@ -32,6 +32,7 @@ func TestScript(t *testing.T) {
 			"ascii":  cmdASCII,
 			"narrow": cmdNarrow,
 			"absent": cmdAbsent,
+			"smicsv": cmdSMICSV,
 		},
 		RequireExplicitExec: true,
 	})

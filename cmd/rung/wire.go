@@ -8,6 +8,7 @@ import (
 
 	"rung/runner"
 	"rung/runner/gpu"
+	"rung/runner/gpu/smi"
 	"rung/runner/server"
 	"rung/runner/sim"
 	"rung/runner/target"
@@ -22,6 +23,7 @@ import (
 var (
 	_ runner.Sampler = (*gpu.Child)(nil)
 	_ runner.Sampler = (*sim.Card)(nil)
+	_ runner.Sampler = (*smi.Sampler)(nil)
 	_ runner.Server  = (*sim.Server)(nil)
 	_ runner.Server  = (*server.Server)(nil)
 	_ sinks.Sink     = (*parquet.Writer)(nil)
@@ -43,6 +45,9 @@ func startSimulator(ctx context.Context, j *job, log io.Writer) (*sim.Server, er
 	if s := j.cell.Server; s != nil && len(s.Command) > 0 {
 		j.server = server
 	}
+	if elsewhere(j.plan.GPU.Source) {
+		return server, nil
+	}
 	j.gpu = record.GPUInfo{Source: "simulator", IntervalS: j.plan.GPU.Interval.Seconds()}
 	if j.plan.GPU.Source == "none" {
 		j.gpu = record.GPUInfo{Source: "none", Reason: noneDeclared}
@@ -57,8 +62,7 @@ const noneDeclared = "the spec says gpu.source = \"none\""
 // supported refuses what a spec may say and this version can't do yet: a run without
 // it would be another measurement than the one declared.
 func supported(p plan.Plan, simulate bool) error {
-	switch g := p.GPU.Source; g {
-	case "dcgm", "nvidia-smi", "file":
+	if g := p.GPU.Source; g == "dcgm" {
 		return usage("gpu.source = %q can't be read yet; use nvml on the GPU's own machine, or none", g)
 	}
 	if simulate || p.Simulated() {
@@ -97,11 +101,11 @@ func (j *job) startServer(ctx context.Context, path string, log io.Writer) (*ser
 
 // openSampler opens what the spec declares. A source that was declared and fails
 // is an error; the default that can't load is a warning.
-func (j *job) openSampler() error {
-	if j.simulated {
+func (j *job) openSampler(ctx context.Context) error {
+	g := j.plan.GPU
+	if j.simulated && !elsewhere(g.Source) {
 		return nil
 	}
-	g := j.plan.GPU
 	switch g.Source {
 	case "none":
 		j.gpu = record.GPUInfo{Source: "none", Reason: noneDeclared}
@@ -117,6 +121,11 @@ func (j *job) openSampler() error {
 		}
 		j.say("warning: no GPU is sampled: %v", err)
 		j.gpu = record.GPUInfo{Source: "none", Reason: err.Error()}
+		return nil
+	case sourceSMI:
+		return j.openSMI(ctx)
+	case sourceFile:
+		j.gpu = record.GPUInfo{Source: sourceFile}
 		return nil
 	case "simulator":
 		return usage("gpu.source = \"simulator\" goes with the simulated server: run with --simulate, or leave target.url out")

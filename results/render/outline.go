@@ -269,6 +269,14 @@ func ladderBlocks(rep *results.Report, l *results.Ladder) []block {
 }
 
 func memoryPairs(rep *results.Report) [][2]string {
+	out := memoryFigures(rep)
+	if how := rep.Run.GPU.Import; how != nil {
+		out = append(out, [2]string{"imported", safe(fmt.Sprintf("from %s, %s", how.File, how.Offset()))})
+	}
+	return out
+}
+
+func memoryFigures(rep *results.Report) [][2]string {
 	m := rep.Memory
 	if m.Reason != "" {
 		return [][2]string{{"memory", safe(strings.TrimPrefix(m.Reason, "memory: "))}, {"headroom", "unknown"}}

@@ -1,8 +1,3 @@
-// Package gpu samples the accelerator. It alone knows NVML, and only where the
-// binary was built with cgo on Linux; elsewhere Open says so.
-//
-// A column has three states: a value, absent (nil, this time), and unsupported
-// (nil always, and named in record.Device.Unsupported). Zero is never a guess.
 package gpu
 
 import (
@@ -24,8 +19,8 @@ var ErrUnavailable = errors.New("NVML can't be used here")
 
 // unavailable is ErrUnavailable with its reason and the ways out.
 func unavailable(reason string) error {
-	return fmt.Errorf("%w: %s; set gpu.source to \"none\" to measure without memory figures "+
-		"(the sources \"nvidia-smi\", \"dcgm\" and \"file\" are not yet in this version)", ErrUnavailable, reason)
+	return fmt.Errorf("%w: %s; gpu.source may be \"nvidia-smi\", \"dcgm\" or \"file\" in its place, "+
+		"or \"none\" to measure without memory figures", ErrUnavailable, reason)
 }
 
 // selects says whether the spec's list of devices names this one.

@@ -268,3 +268,29 @@ func TestUnavailable(t *testing.T) {
 		}
 	}
 }
+
+// Cards are known by their UUID, whatever order CUDA has them in; without a list of
+// processes what is told is the card's; and which call gave the memory is told too.
+func TestCase66(t *testing.T) {
+	for name, tt := range map[string]struct {
+		flags []string
+		call  string
+		used  int64
+	}{
+		"v2": {nil, "v2", 1000},
+		"v1": {[]string{"-DNO_MEMORY_V2"}, "v1", 1500}, // it counts what the driver reserves
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !gputest.Isolate(t) {
+				return
+			}
+			gputest.NewState(t).Write(`device 0 uuid GPU-small name "Small" total 1000 used 1`,
+				`device 1 uuid GPU-large name "Large" total 85899345920 used 1000 reserved 500`)
+			n := open(t, gpu.Options{Library: gputest.Compile(t, tt.flags...), Devices: []string{"GPU-large"}})
+			s := sample(t, n)
+			if len(s) != 1 || s[0].Device != 1 || s[0].Name != "Large" || s[0].MemCall != tt.call || *s[0].MemUsedBytes != tt.used || len(s[0].Processes) != 0 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}

@@ -7,9 +7,9 @@ import (
 	"rung/sinks/record"
 )
 
-// firstWords keeps the beginning of what a program writes to its standard error: what
+// Words keeps the beginning of what a program writes to its standard error: what
 // it crashed of stands before the trace.
-type firstWords struct {
+type Words struct {
 	mu  sync.Mutex
 	buf []byte
 }
@@ -18,7 +18,7 @@ type firstWords struct {
 const mostWords = 512
 
 // Write keeps what is within the bound.
-func (w *firstWords) Write(b []byte) (int, error) {
+func (w *Words) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.buf = append(w.buf, b[:min(len(b), mostWords-len(w.buf))]...)
@@ -26,7 +26,7 @@ func (w *firstWords) Write(b []byte) (int, error) {
 }
 
 // String is valid UTF-8 on one line.
-func (w *firstWords) String() string {
+func (w *Words) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return strings.TrimSpace(record.OneLine(strings.ToValidUTF8(string(w.buf), "\uFFFD")))

@@ -131,24 +131,38 @@ func readPart[T any](dir string, m record.Manifest, p record.Part, t table[T]) (
 	return items, nil
 }
 
-// decode reads one Parquet file, column by column in this goroutine: a damaged
-// page can panic, and a panic elsewhere could not be caught.
+// decode reads one part of a run.
 func decode[T any](b []byte, m record.Manifest, t table[T]) ([]T, error) {
+	items, rows, err := decodeRows(b, t)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if rows[i].id.RunID != m.RunID {
+			return nil, fmt.Errorf("row %d is of run %q, not %q", i, rows[i].id.RunID, m.RunID)
+		}
+	}
+	return items, nil
+}
+
+// decodeRows reads one Parquet file, column by column in this goroutine: a damaged
+// page can panic, and a panic elsewhere could not be caught.
+func decodeRows[T any](b []byte, t table[T]) ([]T, []row[T], error) {
 	pf, err := file.NewParquetReader(bytes.NewReader(b))
 	if err != nil {
-		return nil, fmt.Errorf("not a Parquet file: %w", err)
+		return nil, nil, fmt.Errorf("not a Parquet file: %w", err)
 	}
 	defer pf.Close() //nolint:errcheck // in memory
 	if pf.NumRows() < 0 || pf.NumRows() > maxPartRows {
-		return nil, fmt.Errorf("claims %d rows", pf.NumRows())
+		return nil, nil, fmt.Errorf("claims %d rows", pf.NumRows())
 	}
 	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batchRows}, memory.DefaultAllocator)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	schema, err := fr.Schema()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	items := make([]T, pf.NumRows())
 	rows := make([]row[T], len(items))
@@ -164,18 +178,13 @@ func decode[T any](b []byte, m record.Manifest, t table[T]) ([]T, error) {
 			continue // an older schema: unknown
 		}
 		if f := schema.Field(at[0]); f.Type.ID() != c.typ.ID() {
-			return nil, fmt.Errorf("column %s is of type %s, not %s", c.name, f.Type, c.typ)
+			return nil, nil, fmt.Errorf("column %s is of type %s, not %s", c.name, f.Type, c.typ)
 		}
 		if err := decodeColumn(fr, at[0], c, rows); err != nil {
-			return nil, fmt.Errorf("column %s: %w", c.name, err)
+			return nil, nil, fmt.Errorf("column %s: %w", c.name, err)
 		}
 	}
-	for i := range rows {
-		if rows[i].id.RunID != m.RunID {
-			return nil, fmt.Errorf("row %d is of run %q, not %q", i, rows[i].id.RunID, m.RunID)
-		}
-	}
-	return items, nil
+	return items, rows, nil
 }
 
 func decodeColumn[T any](fr *pqarrow.FileReader, at int, c column[T], rows []row[T]) error {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -112,12 +113,49 @@ type Device struct {
 
 // GPUInfo says where samples came from.
 type GPUInfo struct {
-	Source    string  `json:"source"`             // nvml, simulator, none
+	Source    string  `json:"source"`             // nvml, nvidia-smi, file, simulator, none
 	Reason    string  `json:"reason,omitempty"`   // why there are no samples
 	IntervalS float64 `json:"interval_s"`         // between two samples of a device
 	Late      int     `json:"late,omitempty"`     // samples more than one interval late, or left out because an earlier one took so long
 	Warnings  string  `json:"warnings,omitempty"` // what the sampler could not do
+	Import    *Import `json:"import,omitempty"`   // nil: they were taken while the run went on
 }
+
+// Import says how samples that were recorded elsewhere came into a run.
+type Import struct {
+	File         string       `json:"file"`
+	SHA256       string       `json:"sha256"`                  // of the file's bytes; of a folder's parts, one after the other
+	OffsetS      float64      `json:"offset_s"`                // added to the file's times to give those of the run's machine
+	UncertaintyS *float64     `json:"uncertainty_s,omitempty"` // either way; nil where the offset was not measured
+	Method       ImportMethod `json:"method"`
+	Notes        []string     `json:"notes,omitempty"` // lines that were no samples, and why columns are null
+}
+
+// Offset says in words what was added to the file's times.
+func (i Import) Offset() string {
+	switch i.Method {
+	case MeasuredOffset:
+		within := 0.0
+		if i.UncertaintyS != nil {
+			within = *i.UncertaintyS
+		}
+		return fmt.Sprintf("offset %+.1f s, uncertain by %.1f s either way, found by the load", i.OffsetS, within)
+	case GivenOffset:
+		return fmt.Sprintf("offset %+g s, as given", i.OffsetS)
+	default:
+		return "by both machines' clocks as they were, whose difference is not known"
+	}
+}
+
+// ImportMethod says where an import's offset is from.
+type ImportMethod string
+
+// The methods.
+const (
+	GivenOffset    ImportMethod = "given"
+	MeasuredOffset ImportMethod = "measured" // by the load, which both show
+	WallClocks     ImportMethod = "clocks"   // both machines' clocks were taken as they are
+)
 
 // Part is one file of a table.
 type Part struct {

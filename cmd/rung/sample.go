@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rung/runner/gpu"
+	"rung/sinks/parquet"
+	"rung/sinks/record"
+)
+
+// sampleName is the experiment under which samples without a run are recorded.
+const sampleName = "sample"
+
+// sampleFlags are those of rung sample.
+type sampleFlags struct {
+	out      string
+	interval time.Duration
+	devices  []string
+	most     time.Duration
+	probe    bool
+}
+
+func (a *app) sample() *cobra.Command {
+	f := sampleFlags{interval: 200 * time.Millisecond}
+	c := &cobra.Command{
+		Use:   "sample --out DIR | --probe",
+		Short: "Record a GPU host's cards, for a run that is made from elsewhere",
+		Long: `Reads the cards of this machine through NVML and records them in a new folder,
+DIR/sample/<begin>/, whose path it prints, until it is interrupted. A part is
+written each minute; what is there is whole, whatever becomes of the rest.
+rung import adds the recording to a run that was made from another machine.
+
+With --probe it prints what each card tells, and how often that changes.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case f.interval < 10*time.Millisecond || f.interval > time.Hour:
+				return usage("--interval is %s, and may be from 10ms to 1h", f.interval)
+			case f.probe:
+				return a.probe(cmd.Context(), f)
+			case f.out == "":
+				return usage("--out names the folder of the recording; or --probe prints what the cards tell")
+			}
+			return a.recordCards(cmd.Context(), f)
+		},
+	}
+	c.Flags().StringVar(&f.out, "out", "", "`folder` that the recording is written to")
+	must(c.MarkFlagDirname("out"))
+	c.Flags().DurationVar(&f.interval, "interval", f.interval, "between two samples of a card")
+	c.Flags().StringArrayVar(&f.devices, "device", nil, "this device alone, by its `UUID or index`; may be given several times")
+	c.Flags().DurationVar(&f.most, "for", 0, "end after so long; without it the recording is endless")
+	c.Flags().BoolVar(&f.probe, "probe", false, "print what each card tells, and record nothing")
+	return c
+}
+
+// recordCards samples until it is interrupted.
+func (a *app) recordCards(ctx context.Context, f sampleFlags) error {
+	cards, err := gpu.OpenChild(samplerArgs(a.self, f.devices), samplerPatience)
+	if err != nil {
+		return failed(err)
+	}
+	defer cards.Close() //nolint:errcheck // the samples are written; nothing depends on how the library ends
+	begin := a.now()
+	dir, id, err := parquet.CreateRun(f.out, sampleName, nameOf(cards.Devices()), "", a.now)
+	if err != nil {
+		return failed(err)
+	}
+	m := record.Manifest{
+		SchemaVersion: record.SchemaVersion, Rung: release + revision(), Experiment: sampleName, RunID: id, Status: record.Running,
+		Began: begin.UTC(), Host: thisHost(), GPU: record.GPUInfo{Source: cards.Source(), IntervalS: f.interval.Seconds()}, GPUs: cards.Devices(), Parts: []record.Part{},
+	}
+	if err := parquet.WriteManifest(dir, m); err != nil {
+		return failed(err)
+	}
+	w, err := parquet.NewSampleWriter(dir, parquet.Identity{Experiment: sampleName, RunID: id}, a.now)
+	if err != nil {
+		return failed(err)
+	}
+	a.say("sampling %d devices every %s; an interrupt ends it", len(m.GPUs), f.interval)
+	r := recording{cards: cards, to: w, interval: f.interval, stop: a.interrupts}
+	if f.most > 0 {
+		timed, cancel := context.WithTimeout(ctx, f.most)
+		defer cancel()
+		ctx = timed
+	}
+	err = errors.Join(r.run(ctx), w.Close())
+	ended := a.now().UTC()
+	m.Ended, m.Status, m.Parts, m.Counts.Samples, m.GPU.Late = &ended, record.Done, w.Parts(), r.samples, r.late
+	if err != nil {
+		m.Status, m.Error = record.Failed, err.Error()
+	}
+	err = errors.Join(err, parquet.WriteManifest(dir, m))
+	fmt.Fprintln(a.stdout, dir) //nolint:errcheck // a closed stdout has no reader
+	return failed(err)
+}
+
+// nameOf stands in a recording's name where a run has its spec: the cards'.
+func nameOf(devices []record.Device) string {
+	var all []string
+	for _, d := range devices {
+		all = append(all, d.UUID)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(all, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// recording takes samples on a schedule that doesn't drift.
+type recording struct {
+	cards    *gpu.Child
+	to       *parquet.SampleWriter
+	interval time.Duration
+	stop     <-chan struct{}
+	samples  int64
+	late     int // or left out, because one before took so long
+}
+
+func (r *recording) run(ctx context.Context) error {
+	begin := time.Now()
+	for n := 0; ; n++ {
+		due := begin.Add(time.Duration(n) * r.interval)
+		t := time.NewTimer(time.Until(due))
+		select {
+		case <-t.C:
+		case <-r.stop:
+			t.Stop()
+			return nil
+		case <-ctx.Done():
+			t.Stop()
+			return nil
+		}
+		now := time.Now()
+		samples, err := r.cards.Sample()
+		if err != nil {
+			return err
+		}
+		for _, s := range samples {
+			s.Time, s.TS, s.LateS = now, now.Sub(begin).Seconds(), max(0, now.Sub(due).Seconds())
+			if err := r.to.Write(s); err != nil {
+				return err
+			}
+			r.samples++
+		}
+		if passed := int(time.Since(begin) / r.interval); passed > n {
+			r.late += passed - n
+			n = passed
+		}
+	}
+}
