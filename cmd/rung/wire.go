@@ -7,6 +7,7 @@ import (
 
 	"rung/runner"
 	"rung/runner/gpu"
+	"rung/runner/metrics"
 	"rung/runner/sim"
 	"rung/sinks"
 	"rung/sinks/parquet"
@@ -20,8 +21,11 @@ var (
 	_ runner.Sampler = (*gpu.Child)(nil)
 	_ runner.Sampler = (*sim.Card)(nil)
 	_ runner.Server  = (*sim.Server)(nil)
-	_ sinks.Sink     = (*parquet.Writer)(nil)
-	_ sinks.Sink     = (*progress.Sink)(nil)
+
+	_ runner.MetricsReader = (*metrics.Reader)(nil)
+
+	_ sinks.Sink = (*parquet.Writer)(nil)
+	_ sinks.Sink = (*progress.Sink)(nil)
 )
 
 // startSimulator starts the simulated server on a free port and points the plan
@@ -36,6 +40,7 @@ func startSimulator(ctx context.Context, j *job, log io.Writer) (*sim.Server, er
 		return nil, err
 	}
 	j.plan.Target.URL = server.URL()
+	j.plan.Metrics = simulatedMetrics(j.plan.Metrics)
 	if s := j.cell.Server; s != nil && len(s.Command) > 0 {
 		j.server = server
 	}
@@ -59,9 +64,6 @@ func supported(p plan.Plan, simulate bool) error {
 	}
 	if simulate || p.Simulated() {
 		return nil
-	}
-	if p.Metrics != nil {
-		return usage("the block metrics: the server's own metrics can't be read yet; leave the block out")
 	}
 	for _, c := range p.Cells {
 		if c.Server != nil {

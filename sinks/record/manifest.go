@@ -38,14 +38,15 @@ type Manifest struct {
 	Began time.Time  `json:"began"`
 	Ended *time.Time `json:"ended,omitempty"`
 
-	Host   Host     `json:"host"`
-	Git    *Git     `json:"git,omitempty"` // nil where the spec is in no repository
-	Server Server   `json:"server"`
-	GPUs   []Device `json:"gpus"`
-	GPU    GPUInfo  `json:"gpu"`
-	Client Client   `json:"client"`
-	Parts  []Part   `json:"parts"`
-	Counts Counts   `json:"counts"`
+	Host    Host         `json:"host"`
+	Git     *Git         `json:"git,omitempty"` // nil where the spec is in no repository
+	Server  Server       `json:"server"`
+	GPUs    []Device     `json:"gpus"`
+	GPU     GPUInfo      `json:"gpu"`
+	Metrics *MetricsInfo `json:"metrics,omitempty"` // nil: the server's own metrics were not read
+	Client  Client       `json:"client"`
+	Parts   []Part       `json:"parts"`
+	Counts  Counts       `json:"counts"`
 }
 
 // Host is the machine that rung ran on.
@@ -135,4 +136,5 @@ type Counts struct {
 	Failed   int64 `json:"failed"`
 	Samples  int64 `json:"samples"`
 	Events   int64 `json:"events"`
+	Server   int64 `json:"server,omitempty"` // rows of the server's metrics
 }
