@@ -1,6 +1,7 @@
 package main
 
 import (
+	"rung/runner/gpu/dcgm"
 	"rung/runner/metrics"
 	"rung/sinks/record"
 	"rung/spec/plan"
@@ -29,5 +30,16 @@ func (j *job) openMetrics() error {
 	}
 	j.metrics = reader
 	j.metricsInfo = &record.MetricsInfo{Page: reader.Shown(), IntervalS: m.Interval.Seconds()}
+	return nil
+}
+
+// openExporter opens the page of a DCGM exporter, which a spec always declares.
+func (j *job) openExporter() error {
+	g := j.plan.GPU
+	e, err := dcgm.Open(dcgm.Options{URL: g.URL, Devices: g.Devices})
+	if err != nil {
+		return failed(err)
+	}
+	j.sampler, j.gpu = e, record.GPUInfo{Source: "dcgm", IntervalS: g.Interval.Seconds()}
 	return nil
 }

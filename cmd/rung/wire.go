@@ -7,6 +7,7 @@ import (
 
 	"rung/runner"
 	"rung/runner/gpu"
+	"rung/runner/gpu/dcgm"
 	"rung/runner/metrics"
 	"rung/runner/sim"
 	"rung/sinks"
@@ -22,6 +23,7 @@ var (
 	_ runner.Sampler = (*sim.Card)(nil)
 	_ runner.Server  = (*sim.Server)(nil)
 
+	_ runner.Sampler       = (*dcgm.Exporter)(nil)
 	_ runner.MetricsReader = (*metrics.Reader)(nil)
 
 	_ sinks.Sink = (*parquet.Writer)(nil)
@@ -59,7 +61,7 @@ const noneDeclared = "the spec says gpu.source = \"none\""
 // it would be another measurement than the one declared.
 func supported(p plan.Plan, simulate bool) error {
 	switch g := p.GPU.Source; g {
-	case "dcgm", "nvidia-smi", "file":
+	case "nvidia-smi", "file":
 		return usage("gpu.source = %q can't be read yet; use nvml on the GPU's own machine, or none", g)
 	}
 	if simulate || p.Simulated() {
@@ -96,6 +98,8 @@ func (j *job) openSampler() error {
 		j.say("warning: no GPU is sampled: %v", err)
 		j.gpu = record.GPUInfo{Source: "none", Reason: err.Error()}
 		return nil
+	case "dcgm":
+		return j.openExporter()
 	case "simulator":
 		return usage("gpu.source = \"simulator\" goes with the simulated server: run with --simulate, or leave target.url out")
 	default:

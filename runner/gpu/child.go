@@ -43,7 +43,7 @@ type line struct {
 // of OpenNVML.
 func OpenChild(command []string, patience time.Duration) (*Child, error) {
 	cmd := exec.CommandContext(context.Background(), command[0], command[1:]...) // it ends with its input
-	cmd.Args[0] = "rung" // in a list of processes, whatever its file is called
+	cmd.Args[0] = "rung"                                                         // in a list of processes, whatever its file is called
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ type Device struct {
 
 // GPUInfo says where samples came from.
 type GPUInfo struct {
-	Source    string  `json:"source"`             // nvml, simulator, none
+	Source    string  `json:"source"`             // nvml, dcgm, simulator, none
 	Reason    string  `json:"reason,omitempty"`   // why there are no samples
 	IntervalS float64 `json:"interval_s"`         // between two samples of a device
 	Late      int     `json:"late,omitempty"`     // samples more than one interval late, or left out because an earlier one took so long

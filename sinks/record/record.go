@@ -174,7 +174,7 @@ type Sample struct {
 	Device  int
 	UUID    string
 	Name    string
-	MemCall string // which call or model gave the memory: "v2", "v1", "simulated"
+	MemCall string // which call or model gave the memory: "v2", "v1", "dcgm", "simulated"
 
 	MemTotalBytes    *int64
 	MemUsedBytes     *int64
