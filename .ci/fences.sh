@@ -14,6 +14,7 @@ fences=(
   "hcl-only-in-spec results results github.com/zclconf/go-cty/cty"
   "nvml-only-in-gpu runner runner github.com/NVIDIA/go-nvml/pkg/nvml"
   "arrow-only-in-parquet results results github.com/apache/arrow/go/v17/arrow"
+  "prometheus-only-in-metrics runner runner github.com/prometheus/common/expfmt"
   "pflag-only-in-cmd spec spec github.com/spf13/pflag"
   "spec-reads-only spec spec net/http"
   "sinks-write-only sinks/progress progress rung/runner"

@@ -43,6 +43,12 @@ func (rep *Report) notice(r *Run, odd int) {
 		if e.Kind == record.GPULost {
 			say("The GPU was lost to the sampler at %.1f s: %s.", e.TS, e.Reason)
 		}
+		if e.Kind == record.MetricsLost {
+			say("The server's metrics could not be read from %.1f s on: %s.", e.TS, e.Reason)
+		}
+		if e.Kind == record.MetricsBack {
+			say("The server's metrics were read again from %.1f s on.", e.TS)
+		}
 		if e.Kind == record.Warning && (why == "" || !strings.Contains(e.Reason, why)) {
 			say("Warning at %.1f s: %s.", e.TS, e.Reason)
 		}

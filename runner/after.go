@@ -112,6 +112,7 @@ func (r *run) check(place record.Place, v visit, warmup int) error {
 	r.event(record.PhaseBegin, place, nil)
 	defer func() {
 		r.sampling.trail(r.drain)
+		r.metering.force()
 		r.event(record.PhaseEnd, place, nil)
 		r.at(record.Place{})
 	}()

@@ -82,6 +82,7 @@ func (r *run) rung(w *walk, pass plan.Pass, i int) error {
 	r.event(record.RungBegin, place, nil)
 	defer func() {
 		r.sampling.trail(r.drain)
+		r.metering.force()
 		r.event(record.RungEnd, place, nil)
 		r.at(record.Place{})
 	}()

@@ -22,6 +22,7 @@ type Config struct {
 	Secrets plan.Secrets
 	Texts   map[string][]byte // text files, by plan.Prompt.TextHash
 	Sampler Sampler           // nil: no GPU is sampled
+	Metrics MetricsReader     // nil: the server's own metrics are not read
 	Dial    target.Dial       // nil: the network; for tests in virtual time
 
 	Server Server // nil: it is attached, and nobody can start it again

@@ -23,6 +23,7 @@ type run struct {
 	emitting   turn
 	here       atomic.Pointer[record.Place]
 	sampling   *sampling
+	metering   *metering
 	incident   int64
 	cooled     bool // the next rung needs no cool-down before it
 	air        air
@@ -38,6 +39,8 @@ type Summary struct {
 	Interrupted bool
 	LateSamples int
 	GPULost     string // why the samples ended early
+	LateMetrics int
+	MetricsLost string // why the server's metrics could not be read at the end
 }
 
 // Run sends the whole cell. drain's end stops the sending and lets what is in
@@ -48,6 +51,7 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 	r := &run{Prepared: p, drain: drain, abort: abort, emit: emit, emitting: newTurn(), cooled: true, clocks: map[rungKey][]float64{}}
 	r.at(record.Place{})
 	r.sampling = newSampling(r, p.cfg.Sampler, p.cfg.Plan.GPU.Interval.D())
+	r.metering = newMetering(r, p.cfg.Metrics)
 	for i := range p.untouched {
 		r.send(record.Item{Sample: &p.untouched[i]})
 	}
@@ -59,11 +63,14 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 		r.event(record.Warning, record.Place{}, func(e *record.Event) { e.Reason = w })
 	}
 	r.sampling.start()
+	r.metering.start()
 	watching := r.watch()
 	err := r.all()
 	watching.stop()
+	r.metering.stop()
 	r.sampling.stop()
-	s := Summary{Interrupted: r.stopped(), LateSamples: r.sampling.late, GPULost: r.sampling.lost}
+	s := Summary{Interrupted: r.stopped(), LateSamples: r.sampling.late, GPULost: r.sampling.lost,
+		LateMetrics: r.metering.late, MetricsLost: r.metering.lost}
 	if s.Interrupted {
 		r.event(record.Interrupted, record.Place{}, nil)
 		if errors.Is(err, context.Canceled) {
@@ -158,6 +165,7 @@ func (r *run) baseline(b plan.Baseline) error {
 	r.event(record.IdleBegin, place, nil)
 	pause(r.drain, b.Idle.D())
 	r.sampling.force()
+	r.metering.force()
 	r.rest()
 	r.event(record.IdleEnd, place, nil)
 	if r.stopped() {

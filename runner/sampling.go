@@ -130,24 +130,8 @@ func (s *sampling) start() {
 	if s.sampler == nil || s.interval <= 0 {
 		return
 	}
-	begin := time.Now()
 	s.done.Go(func() {
-		for n := 0; ; n++ {
-			due := begin.Add(time.Duration(n) * s.interval)
-			t := time.NewTimer(time.Until(due))
-			select {
-			case <-t.C:
-			case <-s.quit:
-				t.Stop()
-				return
-			}
-			s.take(due, false)
-			// A reading that took longer than the interval skips those it missed.
-			if passed := int(time.Since(begin) / s.interval); passed > n {
-				s.missed(passed - n)
-				n = passed
-			}
-		}
+		schedule(s.interval, s.quit, func(due time.Time) { s.take(due, false) }, s.missed)
 	})
 }
 

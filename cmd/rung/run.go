@@ -15,6 +15,7 @@ import (
 
 	"rung/results"
 	"rung/runner"
+	"rung/runner/metrics"
 	"rung/runner/self"
 	"rung/sinks"
 	"rung/sinks/parquet"
@@ -67,12 +68,16 @@ type job struct {
 	prepared  *runner.Prepared
 	sampler   runner.Sampler
 	gpu       record.GPUInfo
-	flags     runFlags
-	server    runner.Server // what can be started again; nil: nothing
-	path      string        // of the spec
-	dir       string
-	manifest  record.Manifest
-	pump      *sinks.Pump // nil before the recording begins
+	metrics   *metrics.Reader // nil: the spec has no block metrics
+
+	metricsInfo *record.MetricsInfo
+
+	flags    runFlags
+	server   runner.Server // what can be started again; nil: nothing
+	path     string        // of the spec
+	dir      string
+	manifest record.Manifest
+	pump     *sinks.Pump // nil before the recording begins
 }
 
 // runSpec runs the cells of a spec in order.
@@ -171,6 +176,12 @@ func (j *job) run(drain, abort *stopper, path string) error {
 	if j.sampler != nil {
 		defer j.sampler.Close() //nolint:errcheck // the samples are written; nothing depends on how the library ends
 	}
+	if err := j.openMetrics(); err != nil {
+		return err
+	}
+	if j.metrics != nil {
+		defer j.metrics.Close()
+	}
 	if !j.simulated {
 		j.say("asking the server for its model and one answer of %s", j.plan.Target.API)
 	}
@@ -189,10 +200,14 @@ func (j *job) run(drain, abort *stopper, path string) error {
 }
 
 func (j *job) prepare(ctx context.Context) (err error) {
-	j.prepared, err = runner.Prepare(ctx, runner.Config{
+	cfg := runner.Config{
 		Plan: j.plan, Cell: j.cell, Secrets: j.secrets(), Texts: j.spec.Texts, Sampler: j.sampler,
 		Server: j.server, Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits,
-	})
+	}
+	if j.metrics != nil {
+		cfg.Metrics = j.metrics
+	}
+	j.prepared, err = runner.Prepare(ctx, cfg)
 	return err
 }
 
@@ -262,7 +277,7 @@ func (j *job) create(path, out string, log *lateWriter) error {
 		Experiment: p.Experiment, RunID: id, Cell: j.cell.Name, Status: record.Running,
 		SpecHash: p.SpecHash, WorkloadHash: j.cell.WorkloadHash, PlanDigest: p.Digest(), Seed: p.Seed,
 		Variables: j.spec.Variables, Plan: raw, Began: j.prepared.Began().UTC(),
-		Host: thisHost(), Git: commitOf(path), Server: j.prepared.Server(), Client: j.prepared.Instrument(), GPU: j.gpu, GPUs: []record.Device{}, Parts: []record.Part{},
+		Host: thisHost(), Git: commitOf(path), Server: j.prepared.Server(), Client: j.prepared.Instrument(), GPU: j.gpu, Metrics: j.metricsInfo, GPUs: []record.Device{}, Parts: []record.Part{},
 	}
 	if j.sampler != nil {
 		j.manifest.GPUs = j.sampler.Devices()
@@ -290,6 +305,9 @@ func (j *job) record(drain, abort *stopper) error {
 	j.manifest.GPU.Late = summary.LateSamples
 	if summary.GPULost != "" {
 		j.manifest.GPU.Warnings = summary.GPULost
+	}
+	if m := j.manifest.Metrics; m != nil {
+		m.Late, m.Lost = summary.LateMetrics, summary.MetricsLost
 	}
 	j.manifest.Status = record.Done
 	switch {

@@ -11,11 +11,14 @@ import (
 const (
 	sourceSMI  = "nvidia-smi"
 	sourceFile = "file"
+	sourceDCGM = "dcgm"
 )
 
 // elsewhere says whether a source that a spec names has samples of its own beside a
 // simulated server, whose card is then not looked at.
-func elsewhere(source string) bool { return source == sourceSMI || source == sourceFile }
+func elsewhere(source string) bool {
+	return source == sourceSMI || source == sourceFile || source == sourceDCGM
+}
 
 // openSMI starts the program that the spec names.
 func (j *job) openSMI(ctx context.Context) error {

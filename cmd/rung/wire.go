@@ -8,7 +8,9 @@ import (
 
 	"rung/runner"
 	"rung/runner/gpu"
+	"rung/runner/gpu/dcgm"
 	"rung/runner/gpu/smi"
+	"rung/runner/metrics"
 	"rung/runner/server"
 	"rung/runner/sim"
 	"rung/runner/target"
@@ -26,8 +28,12 @@ var (
 	_ runner.Sampler = (*smi.Sampler)(nil)
 	_ runner.Server  = (*sim.Server)(nil)
 	_ runner.Server  = (*server.Server)(nil)
-	_ sinks.Sink     = (*parquet.Writer)(nil)
-	_ sinks.Sink     = (*progress.Sink)(nil)
+
+	_ runner.Sampler       = (*dcgm.Exporter)(nil)
+	_ runner.MetricsReader = (*metrics.Reader)(nil)
+
+	_ sinks.Sink = (*parquet.Writer)(nil)
+	_ sinks.Sink = (*progress.Sink)(nil)
 )
 
 // startSimulator starts the simulated server on a free port and points the plan
@@ -42,6 +48,7 @@ func startSimulator(ctx context.Context, j *job, log io.Writer) (*sim.Server, er
 		return nil, err
 	}
 	j.plan.Target.URL = server.URL()
+	j.plan.Metrics = simulatedMetrics(j.plan.Metrics)
 	if s := j.cell.Server; s != nil && len(s.Command) > 0 {
 		j.server = server
 	}
@@ -62,14 +69,8 @@ const noneDeclared = "the spec says gpu.source = \"none\""
 // supported refuses what a spec may say and this version can't do yet: a run without
 // it would be another measurement than the one declared.
 func supported(p plan.Plan, simulate bool) error {
-	if g := p.GPU.Source; g == "dcgm" {
-		return usage("gpu.source = %q can't be read yet; use nvml on the GPU's own machine, or none", g)
-	}
 	if simulate || p.Simulated() {
 		return nil
-	}
-	if p.Metrics != nil {
-		return usage("the block metrics: the server's own metrics can't be read yet; leave the block out")
 	}
 	for _, c := range p.Cells {
 		if c.Server != nil && len(c.Server.Command) == 0 {
@@ -127,6 +128,8 @@ func (j *job) openSampler(ctx context.Context) error {
 	case sourceFile:
 		j.gpu = record.GPUInfo{Source: sourceFile}
 		return nil
+	case sourceDCGM:
+		return j.openExporter()
 	case "simulator":
 		return usage("gpu.source = \"simulator\" goes with the simulated server: run with --simulate, or leave target.url out")
 	default:

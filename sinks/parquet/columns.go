@@ -182,7 +182,7 @@ func samples() table[record.Sample] {
 		whole("device", "", "index of the device as its driver counts", func(s r) *int { return &s.v.Device }),
 		text("uuid", "the device's own name, the same in every container", func(s r) *string { return &s.v.UUID }),
 		text("name", "model of the device", func(s r) *string { return &s.v.Name }),
-		text("mem_call", "which call gave the memory: v2, v1 (used includes reserved), nvidia-smi, simulated", func(s r) *string { return &s.v.MemCall }))
+		text("mem_call", "which call gave the memory: v2, v1 (used includes reserved), nvidia-smi, dcgm, simulated", func(s r) *string { return &s.v.MemCall }))
 	return table[record.Sample]{
 		name: SampleTable, meaning: "a row a sample and device",
 		columns: append(cols, gaugeColumns()...),

@@ -1,5 +1,5 @@
-// Package parquet keeps a run: it writes the tables requests, gpu and events as
-// Parquet, and reads them back. It is the only package that knows Arrow.
+// Package parquet keeps a run: it writes the tables requests, gpu, events, client and
+// server as Parquet, and reads them back. It is the only package that knows Arrow.
 //
 //  1. CreateRun makes the run's folder, which no other run can have taken.
 //  2. A Writer collects the rows of one place (a ladder's pass and rung, or the

@@ -51,6 +51,11 @@ func ReadClient(dir string, m record.Manifest) ([]record.ClientSample, error) {
 	return read(dir, m, clients())
 }
 
+// ReadServer reads the table server.
+func ReadServer(dir string, m record.Manifest) ([]record.ServerSample, error) {
+	return read(dir, m, server())
+}
+
 // Unlisted says whether the manifest lists no parts because its run was never
 // finished: it runs still, or was killed. The readers then take the parts that
 // lie in the folders, unverified, and a report must say so.

@@ -46,6 +46,7 @@ func DescribeSchema(w io.Writer) error {
 	lines = append(lines, describe(samples())...)
 	lines = append(lines, describe(events())...)
 	lines = append(lines, describe(clients())...)
+	lines = append(lines, describe(server())...)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if _, err := io.WriteString(tw, strings.Join(lines, "\n")+"\n"); err != nil {
 		return err

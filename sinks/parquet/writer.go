@@ -27,6 +27,7 @@ type Writer struct {
 	samples  *stream[record.Sample]
 	events   *stream[record.Event]
 	clients  *stream[record.ClientSample]
+	server   *stream[record.ServerSample]
 	counts   record.Counts
 }
 
@@ -39,8 +40,9 @@ func NewWriter(dir string, id Identity, now func() time.Time) (*Writer, error) {
 		samples:  &stream[record.Sample]{table: samples(), root: dir, id: id, now: now},
 		events:   &stream[record.Event]{table: events(), root: dir, id: id, now: now},
 		clients:  &stream[record.ClientSample]{table: clients(), root: dir, id: id, now: now},
+		server:   &stream[record.ServerSample]{table: server(), root: dir, id: id, now: now},
 	}
-	for _, name := range []string{w.requests.table.name, w.samples.table.name, w.events.table.name, w.clients.table.name} {
+	for _, name := range []string{w.requests.table.name, w.samples.table.name, w.events.table.name, w.clients.table.name, w.server.table.name} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
 			return nil, fmt.Errorf("make a table's folder: %w", err)
 		}
@@ -72,6 +74,9 @@ func (w *Writer) Write(it record.Item) error {
 		return w.settle(it.Event.Kind)
 	case it.Client != nil:
 		return w.clients.add(*it.Client)
+	case it.Server != nil:
+		w.counts.Server++
+		return w.server.add(*it.Server)
 	default:
 		return nil
 	}
@@ -91,7 +96,7 @@ func (w *Writer) settle(kind record.EventKind) error {
 // Close writes what is still held. A table that fails keeps none of the others
 // from being written; the error names every part that was lost.
 func (w *Writer) Close() error {
-	return errors.Join(w.requests.flush(), w.samples.flush(), w.events.flush(), w.clients.flush())
+	return errors.Join(w.requests.flush(), w.samples.flush(), w.events.flush(), w.clients.flush(), w.server.flush())
 }
 
 // Parts lists what was written so far, table by table in the order of writing.
@@ -100,7 +105,8 @@ func (w *Writer) Parts() []record.Part {
 	parts = append(parts, w.requests.written...)
 	parts = append(parts, w.samples.written...)
 	parts = append(parts, w.events.written...)
-	return append(parts, w.clients.written...)
+	parts = append(parts, w.clients.written...)
+	return append(parts, w.server.written...)
 }
 
 // Counts sums up the items that were taken.

@@ -168,6 +168,10 @@ func (s *Sink) event(e record.Event) {
 		s.line("warning: " + e.Reason)
 	case record.GPULost:
 		s.line("warning: the GPU is no longer sampled: " + e.Reason)
+	case record.MetricsLost:
+		s.line("warning: the server's metrics can't be read: " + e.Reason)
+	case record.MetricsBack:
+		s.line("the server's metrics are read again")
 	case record.Interrupted:
 		s.line("interrupted: what was measured is kept")
 	default: // the rest is for the tables

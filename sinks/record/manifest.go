@@ -39,14 +39,15 @@ type Manifest struct {
 	Began time.Time  `json:"began"`
 	Ended *time.Time `json:"ended,omitempty"`
 
-	Host   Host     `json:"host"`
-	Git    *Git     `json:"git,omitempty"` // nil where the spec is in no repository
-	Server Server   `json:"server"`
-	GPUs   []Device `json:"gpus"`
-	GPU    GPUInfo  `json:"gpu"`
-	Client Client   `json:"client"`
-	Parts  []Part   `json:"parts"`
-	Counts Counts   `json:"counts"`
+	Host    Host         `json:"host"`
+	Git     *Git         `json:"git,omitempty"` // nil where the spec is in no repository
+	Server  Server       `json:"server"`
+	GPUs    []Device     `json:"gpus"`
+	GPU     GPUInfo      `json:"gpu"`
+	Metrics *MetricsInfo `json:"metrics,omitempty"` // nil: the server's own metrics were not read
+	Client  Client       `json:"client"`
+	Parts   []Part       `json:"parts"`
+	Counts  Counts       `json:"counts"`
 }
 
 // Host is the machine that rung ran on.
@@ -113,7 +114,7 @@ type Device struct {
 
 // GPUInfo says where samples came from.
 type GPUInfo struct {
-	Source    string  `json:"source"`             // nvml, nvidia-smi, file, simulator, none
+	Source    string  `json:"source"`             // nvml, dcgm, nvidia-smi, file, simulator, none
 	Reason    string  `json:"reason,omitempty"`   // why there are no samples
 	IntervalS float64 `json:"interval_s"`         // between two samples of a device
 	Late      int     `json:"late,omitempty"`     // samples more than one interval late, or left out because an earlier one took so long
@@ -173,4 +174,5 @@ type Counts struct {
 	Failed   int64 `json:"failed"`
 	Samples  int64 `json:"samples"`
 	Events   int64 `json:"events"`
+	Server   int64 `json:"server,omitempty"` // rows of the server's metrics
 }

@@ -35,6 +35,7 @@ type Item struct {
 	Sample  *Sample
 	Event   *Event
 	Client  *ClientSample
+	Server  *ServerSample
 	Tick    *Tick
 }
 
@@ -174,7 +175,7 @@ type Sample struct {
 	Device  int
 	UUID    string
 	Name    string
-	MemCall string // which call or model gave the memory: "v2", "v1", "nvidia-smi", "simulated"
+	MemCall string // which call or model gave the memory: "v2", "v1", "nvidia-smi", "dcgm", "simulated"
 
 	MemTotalBytes    *int64
 	MemUsedBytes     *int64
@@ -236,13 +237,15 @@ const (
 	RestartBegin EventKind = "restart_begin" // Reason: why the server is started again
 	RestartEnd   EventKind = "restart_end"   // Reason: why it is not ready; empty where it is
 	ClockStep    EventKind = "clock_step"    // Reason: by how much the wall clock stepped
+	MetricsLost  EventKind = "metrics_lost"  // Reason: why the server's page of metrics can't be read
+	MetricsBack  EventKind = "metrics_back"
 )
 
 // EventKinds lists all.
 func EventKinds() []EventKind {
 	return []EventKind{RunBegin, RunEnd, PhaseBegin, PhaseEnd, IdleBegin, IdleEnd, LadderBegin, LadderEnd, PassBegin, PassEnd,
 		RungBegin, RungEnd, RoundBegin, RoundEnd, EdgeFound, Warning, Interrupted, GPULost,
-		SettleBegin, SettleEnd, RestartBegin, RestartEnd, ClockStep}
+		SettleBegin, SettleEnd, RestartBegin, RestartEnd, ClockStep, MetricsLost, MetricsBack}
 }
 
 // Verdict is what became of a round.
