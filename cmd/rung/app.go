@@ -32,6 +32,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1   // the run failed
 	exitUsage       = 2   // spec or command line wrong
+	exitGate        = 3   // --strict found the result invalid
 	exitInterrupted = 130 // interrupted
 	exitPipe        = 141 // the reader of the output went away, as shells have it
 )
@@ -103,7 +104,8 @@ where the server fails, and how much memory stays free.
 rung help language is the reference of what a spec may say.
 
 Exit status: 0 done, an edge reached included; 1 the run failed; 2 the spec or
-the command line is wrong; 130 interrupted.`,
+the command line is wrong; 3 report --strict found the result invalid; 130
+interrupted.`,
 		Example: `  rung check experiment.hcl
   rung run experiment.hcl
   rung report results/first`,

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,7 @@ import (
 )
 
 func (a *app) report() *cobra.Command {
-	var asJSON bool
+	var asJSON, strict bool
 	c := &cobra.Command{
 		Use:   "report RUN...",
 		Short: "Say what a run found: knee, edge, headroom",
@@ -25,23 +26,31 @@ folder or an experiment's, of which the latest run is taken. It opens no
 connection and starts no process.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			var invalid []string
 			for _, path := range args {
-				if err := a.reportRun(path, asJSON); err != nil {
+				why, err := a.reportRun(path, asJSON)
+				if err != nil {
 					return err
 				}
+				invalid = append(invalid, why...)
+			}
+			if strict && len(invalid) > 0 {
+				return statusError{exitGate, fmt.Errorf("the result is not valid: %s", strings.Join(invalid, "; "))}
 			}
 			return nil
 		},
 	}
 	c.ValidArgsFunction = runFolders
+	c.Flags().BoolVar(&strict, "strict", false, "end with status 3 where the result is not valid: refused or unsteady rungs, a limit that was not confirmed")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return c
 }
 
-func (a *app) reportRun(path string, asJSON bool) error {
+// reportRun reports one run. It gives what makes its result invalid.
+func (a *app) reportRun(path string, asJSON bool) (invalid []string, err error) {
 	dirs, err := results.Find(path)
 	if err != nil {
-		return statusError{exitUsage, err}
+		return nil, statusError{exitUsage, err}
 	}
 	dir := dirs[len(dirs)-1]
 	if len(dirs) > 1 {
@@ -49,7 +58,7 @@ func (a *app) reportRun(path string, asJSON bool) error {
 	}
 	run, err := results.Open(dir)
 	if err != nil {
-		return failed(err)
+		return nil, failed(err)
 	}
 	rep := results.Analyse(run, run.Plan.Analysis)
 	if asJSON {
@@ -58,15 +67,15 @@ func (a *app) reportRun(path string, asJSON bool) error {
 		err = render.Text(a.stdout, rep, render.Options{Width: a.columns(), UTF8: a.utf8(), Color: a.color(a.outTTY)})
 	}
 	if err != nil {
-		return failed(err)
+		return nil, failed(err)
 	}
 	page, err := writeReport(filepath.Join(dir, "report"), rep)
 	if err != nil {
 		// The report was printed; a folder that can't be written takes nothing from it.
-		return failed(fmt.Errorf("the report can't be kept beside the run: %w", err))
+		return nil, failed(fmt.Errorf("the report can't be kept beside the run: %w", err))
 	}
 	a.say("\nthe same as a page: %s", page)
-	return nil
+	return rep.Invalid, nil
 }
 
 // writeReport writes the report's files, each whole or not at all, and gives the
