@@ -69,6 +69,9 @@ const noneDeclared = "the spec says gpu.source = \"none\""
 // supported refuses what a spec may say and this version can't do yet: a run without
 // it would be another measurement than the one declared.
 func supported(p plan.Plan, simulate bool) error {
+	if simulate && p.Target.API == plan.Exec {
+		return usage("--simulate has a server and no program to call: target.api = \"exec\" can only be run as it is")
+	}
 	if simulate || p.Simulated() {
 		return nil
 	}
