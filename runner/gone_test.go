@@ -42,7 +42,7 @@ func TestServerGone(t *testing.T) {
 		if d := cmp.Diff([]string{"outcome reset in 1 of 1 requests"}, out.reasons(record.EdgeFound)); d != "" {
 			t.Error(d)
 		}
-		if end := out.events(record.RunEnd); len(end) != 1 || end[0].Reason != err.Error() || end[0].TS < 28 || end[0].TS > 30 {
+		if end := out.events(record.RunEnd); len(end) != 1 || end[0].Reason != err.Error() || end[0].TS < 28 || end[0].TS > 33 {
 			t.Errorf("%+v", end)
 		}
 		if n := len(out.rows(phase(record.Confirm))); n != 0 {

@@ -194,8 +194,8 @@ func (f *fake) infer(w http.ResponseWriter, r *http.Request) {
 		s = f.answer(q)
 	}
 	least := time.Millisecond // nothing takes no time
-	if s.drop && !s.stale {
-		least = 200 * time.Millisecond // a server that breaks at once had closed the connection before
+	if s.drop && !s.stale && s.body == "" {
+		least = 2500 * time.Millisecond // a server that breaks at once had closed the connection before
 	}
 	select {
 	case <-time.After(max(s.after, least)):

@@ -176,9 +176,10 @@ type Reply struct {
 }
 
 // mostBreak is how long it may take to find that the server had closed a connection
-// before it was used again: the way there and back. A server that dies of a request
-// takes its time.
-const mostBreak = 100 * time.Millisecond
+// before it was used again: the way there and back, and a server that is too busy to
+// say so at once. One that dies of a request in that time dies of it once more, when it
+// is sent again.
+const mostBreak = 2 * time.Second
 
 // BrokeIdle says whether the exchange met a connection that the server had closed
 // while it lay idle, be it for a moment, as some do after each stream: it was used
