@@ -42,11 +42,20 @@ func classifyError(r Reply) record.Outcome {
 		return record.Refused
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return record.Reset
+	case closedIdle(err):
+		return record.Reset
 	case r.Status != 0:
 		return record.Reset // the answer began and broke off
 	default:
 		return record.BadResponse // what came was no HTTP
 	}
+}
+
+// closedIdle says whether net/http found that the server had closed the connection
+// before a byte of the request was on it. It has a name for that which it keeps to
+// itself.
+func closedIdle(err error) bool {
+	return strings.Contains(err.Error(), "server closed idle connection")
 }
 
 // What servers say, whatever the status: llama.cpp answers 500 to an input that

@@ -209,6 +209,7 @@ func TestClassifyError(t *testing.T) {
 		{&net.DNSError{Err: "no such host"}, record.StageConnect, record.Refused},
 		{&net.OpError{Op: "dial", Err: timeoutError{}}, record.StageConnect, record.Timeout},
 		{io.EOF, record.StageFirstByte, record.Reset},
+		{errors.New("http: server closed idle connection"), record.StageFirstByte, record.Reset},
 		{io.ErrUnexpectedEOF, record.StageBetween, record.Reset},
 		{fmt.Errorf("read: %w", syscall.ECONNRESET), record.StageBetween, record.Reset},
 		{errTooLarge, record.StageBetween, record.BadResponse},
