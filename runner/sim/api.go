@@ -25,7 +25,7 @@ func (p *process) handler() http.Handler {
 	})
 	mux.HandleFunc("GET /info", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, s.info()) })
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
-		write(w, http.StatusOK, map[string]string{"version": "simulated"})
+		write(w, http.StatusOK, map[string]string{"version": "1"})
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { s.metrics(p.engine, w) })
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
