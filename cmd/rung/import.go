@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rung/results"
 	"rung/runner/gpu/foreign"
 	"rung/sinks/parquet"
 	"rung/sinks/record"
@@ -62,13 +61,9 @@ uncertainty where it was measured.`,
 // importInto adds samples to a run: the parts first and the manifest last, so that the
 // run is whole at every moment.
 func (a *app) importInto(path string, f importFlags) error {
-	dirs, err := results.Find(path)
+	dir, err := a.latestRun(path)
 	if err != nil {
-		return statusError{exitUsage, err}
-	}
-	dir := dirs[len(dirs)-1]
-	if len(dirs) > 1 {
-		a.say("%d runs in %s; this is the latest, %s", len(dirs), path, filepath.Base(dir))
+		return err
 	}
 	m, err := parquet.ReadManifest(dir)
 	if err != nil {

@@ -46,15 +46,25 @@ connection and starts no process.`,
 	return c
 }
 
-// reportRun reports one run. It gives what makes its result invalid.
-func (a *app) reportRun(path string, asJSON bool) (invalid []string, err error) {
+// latestRun is the folder of the run that path means: path itself, or the latest in an
+// experiment's folder, which is then said.
+func (a *app) latestRun(path string) (string, error) {
 	dirs, err := results.Find(path)
 	if err != nil {
-		return nil, statusError{exitUsage, err}
+		return "", statusError{exitUsage, err}
 	}
 	dir := dirs[len(dirs)-1]
 	if len(dirs) > 1 {
 		a.say("%d runs in %s; this is the latest, %s", len(dirs), path, filepath.Base(dir))
+	}
+	return dir, nil
+}
+
+// reportRun reports one run. It gives what makes its result invalid.
+func (a *app) reportRun(path string, asJSON bool) (invalid []string, err error) {
+	dir, err := a.latestRun(path)
+	if err != nil {
+		return nil, err
 	}
 	run, err := results.Open(dir)
 	if err != nil {
