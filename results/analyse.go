@@ -27,10 +27,13 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 	m, mem := newMemory(r)
 	m.baseline(&rep.Baseline)
 
+	page, card := readings(r.Metrics), newWatched(r, mem.Device)
+	rep.Metrics = newMetrics(r, page)
 	var ladders []*walked
 	for i, l := range cell.Ladders {
 		w := newWalked(l, r, all, rules)
 		w.measure(r.Manifest.Server.TemplateExtra)
+		w.watch(page, card)
 		w.findEdge(w.slow(r.Plan.Target.API, single(all)))
 		w.findKnee(rep.Baseline)
 		w.findCapacity()
@@ -39,7 +42,8 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 		w.findLimit(rep.Baseline)
 		ladders = append(ladders, w)
 	}
-	mem.Headroom = m.headroom(rules.Headroom, ladders)
+	m.upFront = m.preallocated(ladders)
+	mem.Headroom, mem.Preallocated = m.headroom(rules.Headroom, ladders, page), m.upFront
 	mem.Slopes, mem.Says = m.slopes(ladders, attached(r, cell))
 	rep.Memory = mem
 	rep.Checks = m.checks(cell, all, ladders, rules.Headroom)

@@ -29,6 +29,7 @@ type memory struct {
 	idle    *int64
 	card    string
 	reason  string // why nothing is known, in few words
+	upFront bool   // the server took its memory up front
 }
 
 // noGPU stands wherever a figure of memory would.
@@ -232,8 +233,12 @@ func (m *memory) fresh(before float64) bool {
 	return out
 }
 
-// preallocated says that the server took its memory up front.
+// preallocated says that the server took its memory up front: its own gauge of a pool
+// shows it, or the card, full before any load and moved by none.
 func (m *memory) preallocated(ladders []*walked) bool {
+	if pooled(ladders) {
+		return true
+	}
 	if m.total == nil || m.idle == nil || float64(*m.idle) < poolIdle*float64(*m.total) {
 		return false
 	}

@@ -80,6 +80,9 @@ type Rung struct {
 	Memory       *RungMemory `json:"memory,omitempty"`
 	MemoryReason string      `json:"memory_reason,omitempty"`
 
+	Gauges *Gauges `json:"server,omitempty"` // nil where no reading fell into its windows
+	Card   *Card   `json:"card,omitempty"`   // nil where no sample did
+
 	Marks []Mark `json:"marks,omitempty"`
 }
 

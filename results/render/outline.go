@@ -241,6 +241,9 @@ func slopeFigure(l *results.Ladder) figure {
 
 func headroomFigure(rep *results.Report) figure {
 	h := rep.Memory.Headroom
+	if p := h.Pool; p != nil {
+		return figure{"headroom", poolFree(p) + " of the pool", fmt.Sprintf("the server's own memory for tokens, %s in use at most at %s", pct(p.UsageMost), safe(p.At))}
+	}
 	if h.AvailableBytes == nil {
 		return figure{"headroom", "unknown", safe(strings.TrimPrefix(h.Reason, "headroom unknown: "))}
 	}
@@ -278,15 +281,13 @@ func memoryPairs(rep *results.Report) [][2]string {
 
 func memoryFigures(rep *results.Report) [][2]string {
 	m := rep.Memory
+	if p := m.Headroom.Pool; p != nil {
+		return append(cardPairs(rep), poolPairs(m.Headroom)...)
+	}
 	if m.Reason != "" {
 		return [][2]string{{"memory", safe(strings.TrimPrefix(m.Reason, "memory: "))}, {"headroom", "unknown"}}
 	}
-	out := [][2]string{{"device", safe(fmt.Sprintf("%d, %s", m.Device, m.DeviceName))}}
-	if m.Devices > 1 {
-		out[0][1] += fmt.Sprintf(", the fullest of %d", m.Devices)
-	}
-	out = append(out, [2]string{"sampled", fmt.Sprintf("every %g s from %s, %d late", rep.Run.GPU.IntervalS, safe(rep.Run.GPU.Source), rep.Run.GPU.Late)})
-	out = append(out, [2]string{"idle", bytesOr(rep.Baseline.IdleBytes, safe(rep.Baseline.IdleReason))})
+	out := cardPairs(rep)
 	for _, s := range m.Slopes {
 		out = append(out, [2]string{"slope along " + string(s.Axis), memorySlope(s)})
 	}
@@ -312,6 +313,20 @@ func memoryFigures(rep *results.Report) [][2]string {
 		out = append(out, [2]string{"not measured", safe(n)})
 	}
 	return out
+}
+
+// cardPairs say what was sampled of the card; nothing where none was.
+func cardPairs(rep *results.Report) [][2]string {
+	m := rep.Memory
+	if m.Reason != "" {
+		return nil
+	}
+	out := [][2]string{{"device", safe(fmt.Sprintf("%d, %s", m.Device, m.DeviceName))}}
+	if m.Devices > 1 {
+		out[0][1] += fmt.Sprintf(", the fullest of %d", m.Devices)
+	}
+	out = append(out, [2]string{"sampled", fmt.Sprintf("every %g s from %s, %d late", rep.Run.GPU.IntervalS, safe(rep.Run.GPU.Source), rep.Run.GPU.Late)})
+	return append(out, [2]string{"idle", bytesOr(rep.Baseline.IdleBytes, safe(rep.Baseline.IdleReason))})
 }
 
 // memorySlope is the memory that a token of the batch takes.
