@@ -33,7 +33,7 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 	for i, l := range cell.Ladders {
 		w := newWalked(l, r, all, rules)
 		w.measure(r.Manifest.Server.TemplateExtra)
-		w.watch(page, card)
+		w.watch(page, card, r.Client)
 		w.findEdge(w.slow(r.Plan.Target.API, single(all)))
 		w.findKnee(rep.Baseline)
 		w.findCapacity()
@@ -48,6 +48,8 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 	rep.Memory = mem
 	rep.Checks = m.checks(cell, all, ladders, rules.Headroom)
 	for _, w := range ladders {
+		w.diagnose(m, unwatched(rep, card))
+		w.bottleneck()
 		w.out.checked(rep.Checks)
 		w.steady(r.Manifest.Server.MaxConcurrent)
 		w.out.Missing = w.missing()

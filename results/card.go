@@ -116,14 +116,6 @@ func (w *walked) card(c watched, rung int) *Card {
 	return &out
 }
 
-// watch fills in what server and card showed at the rungs that were walked.
-func (w *walked) watch(page []reading, card watched) {
-	for i := range w.out.Rungs {
-		r := &w.out.Rungs[i]
-		r.Gauges, r.Card = w.gauges(page, r.Index), w.card(card, r.Index)
-	}
-}
-
 // add takes the samples of one window.
 func (t *tally) add(out *Card, samples []record.Sample, noUtil bool) {
 	busy := false

@@ -16,6 +16,9 @@ func (w *walked) find() {
 	} else {
 		l.findLimits(say)
 	}
+	if l.Bottleneck != nil {
+		say("%s", l.Bottleneck.finding())
+	}
 	if l.Slope != nil {
 		say("%s.", upper(l.Slope.words()))
 	}

@@ -34,6 +34,8 @@ type Ladder struct {
 	Slope     *LatencySlope `json:"latency_slope,omitempty"` // ladders of lengths
 	HighWater bool          `json:"after_high_water"`        // its peaks begin where earlier load left the memory
 
+	Bottleneck *Bottleneck `json:"bottleneck,omitempty"` // nil along lengths, where each rung is other work
+
 	Warmups []Warmups `json:"warmup_failures,omitempty"`
 	Said    []Said    `json:"errors,omitempty"` // one failure a name
 	Met     []Met     `json:"limits_met,omitempty"`
@@ -79,6 +81,9 @@ type Rung struct {
 
 	Memory       *RungMemory `json:"memory,omitempty"`
 	MemoryReason string      `json:"memory_reason,omitempty"`
+
+	Client    Sender     `json:"client"`
+	Diagnosis *Diagnosis `json:"diagnosis,omitempty"`
 
 	Gauges *Gauges `json:"server,omitempty"` // nil where no reading fell into its windows
 	Card   *Card   `json:"card,omitempty"`   // nil where no sample did

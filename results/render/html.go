@@ -152,7 +152,7 @@ func tiles(l *results.Ladder) []tile {
 	marks := map[string]results.Mark{"limit": results.MarkLimit, "knee": results.MarkKnee, "boundary": results.MarkBoundary, "edge": results.MarkEdge, "capacity": results.MarkCapacity}
 	for _, f := range ladderFigures(l) {
 		t := tile{Name: f.name, Value: f.value, Note: f.note, Mark: marks[f.name], Lead: f.name == "limit" || f.name == "capacity"}
-		t.Muted = f.value == "none" || f.value == "not reached" || f.value == "unknown"
+		t.Muted = f.value == "none" || f.value == "not reached" || f.value == "unknown" || f.value == results.Undetermined
 		out = append(out, t)
 	}
 	return out

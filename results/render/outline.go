@@ -183,13 +183,26 @@ func ladderFigures(l *results.Ladder) []figure {
 	} else {
 		boundary.note = "there is no edge"
 	}
-	switch {
+	switch bound := boundFigure(l); {
 	case l.Capacity != nil:
-		return append(capacityFigures(l.Capacity), edge)
+		return append(capacityFigures(l.Capacity), edge, bound)
 	case !l.Axis.HasKnee():
 		return []figure{limit, slopeFigure(l), boundary, edge}
 	default:
-		return []figure{limit, knee, boundary, edge}
+		return []figure{limit, knee, boundary, edge, bound}
+	}
+}
+
+// boundFigure is what bound a ladder.
+func boundFigure(l *results.Ladder) figure {
+	b := l.Bottleneck
+	switch {
+	case b == nil:
+		return figure{"bottleneck", unknown, ""}
+	case b.Verdict == results.Undetermined:
+		return figure{"bottleneck", b.Verdict, safe(fmt.Sprintf("at %s: %s", value(b.Value), b.Reason))}
+	default:
+		return figure{"bottleneck", b.Verdict, safe(fmt.Sprintf("at %s: %s", value(b.Value), b.Evidence))}
 	}
 }
 

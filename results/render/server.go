@@ -21,11 +21,11 @@ func serverTable(rep *results.Report, l *results.Ladder) table {
 		{name: "preemptions", note: "by how much their counter grew"},
 		{name: "util", note: "of the card: some kernel ran in so much of the time"},
 		{name: "power", note: "of the card's limit, on average"},
-		{name: "SM clock, MHz", wide: true},
+		{name: "SM clock, MHz", wide: true}, {name: "bound by", left: true},
 	}}
 	shown := make([]bool, len(t.head))
 	for _, r := range l.Rungs {
-		row := append([]string{value(r.Value)}, append(gauges(r.Gauges), card(r.Card)...)...)
+		row := append(append([]string{value(r.Value)}, append(gauges(r.Gauges), card(r.Card)...)...), boundBy(r.Diagnosis))
 		for i, c := range row {
 			shown[i] = shown[i] || i > 0 && c != unknown
 		}
@@ -36,13 +36,44 @@ func serverTable(rep *results.Report, l *results.Ladder) table {
 			t.drop(t.head[i].name)
 		}
 	}
-	if len(t.head) == 1 {
+	if n := len(t.head); n == 1 || n == 2 && t.head[1].name == "bound by" {
 		return table{}
 	}
+	t.notes = append(t.notes, evidence(l)...)
 	if why := rep.Metrics.Reason; why != "" {
 		t.notes = append(t.notes, safe(why))
 	}
 	return t
+}
+
+// boundBy is a rung's diagnosis in a word.
+func boundBy(d *results.Diagnosis) string {
+	if d == nil || d.Verdict == results.Undetermined {
+		return unknown
+	}
+	return d.Verdict
+}
+
+// evidence says what the rungs' verdicts rest on, and why there is none.
+func evidence(l *results.Ladder) []string {
+	var out, order []string
+	at := map[string][]string{}
+	for _, r := range l.Rungs {
+		switch d := r.Diagnosis; {
+		case d == nil:
+		case d.Verdict != results.Undetermined:
+			out = append(out, safe(fmt.Sprintf("%s: %s, %s", value(r.Value), d.Verdict, d.Evidence())))
+		default:
+			if at[d.Reason] == nil {
+				order = append(order, d.Reason)
+			}
+			at[d.Reason] = append(at[d.Reason], value(r.Value))
+		}
+	}
+	for _, why := range order {
+		out = append(out, safe(fmt.Sprintf("%s: undetermined, %s", strings.Join(at[why], ", "), why)))
+	}
+	return out
 }
 
 func gauges(g *results.Gauges) []string {

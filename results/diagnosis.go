@@ -1,0 +1,301 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rung/sinks/record"
+	"rung/spec/plan"
+)
+
+// What can bind a rung.
+const (
+	ByClient     = "client_limited" // the client was measured
+	ByThrottling = "throttled"
+	ByQueueing   = "queueing"
+	ByPaging     = "paging" // the memory for tokens is full
+	ByCompute    = "compute-bound"
+	ByBandwidth  = "bandwidth-bound" // of the card's memory
+	ByHost       = "host-bound"
+	Undetermined = "undetermined"
+)
+
+// Diagnosis says what bound a rung. It takes two signals that agree; with fewer, or
+// where they point at two causes, it is undetermined.
+type Diagnosis struct {
+	Verdict string `json:"verdict"`
+	// Signals are all that were seen, those of the verdict first: what each points at,
+	// and the figures that it rests on.
+	Signals []Signal `json:"signals,omitempty"`
+	Reason  string   `json:"reason,omitempty"` // why it is undetermined
+}
+
+// Signal is one thing that points at a cause.
+type Signal struct {
+	Of   string `json:"of"`
+	Says string `json:"says"`
+}
+
+// leastSignals is how many have to agree.
+const leastSignals = 2
+
+// Evidence are the figures that the verdict rests on, in words.
+func (d Diagnosis) Evidence() string {
+	var out []string
+	for _, s := range d.Signals {
+		if s.Of == d.Verdict {
+			out = append(out, s.Says)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// diagnose fills in what bound the rungs that were walked.
+func (w *walked) diagnose(m memory, missing string) {
+	var below *Rung
+	for i := range w.out.Rungs {
+		r := &w.out.Rungs[i]
+		f := facts{w: w, r: r, below: below, m: m, growth: 1}
+		if below != nil && below.Value > 0 {
+			f.growth = r.Value / below.Value
+		}
+		r.Diagnosis = f.diagnosis(missing)
+		if r.Latency != nil {
+			below = r
+		}
+	}
+}
+
+// facts are what a rung's diagnosis rests on: the rung, the one walked below it, and
+// by how much the load grew from the one to the other.
+type facts struct {
+	w      *walked
+	r      *Rung
+	below  *Rung
+	m      memory
+	growth float64
+}
+
+// cause is what a verdict needs.
+type cause struct {
+	name    string
+	signals func(facts) []string
+	// speaks says whether its own signal is among those that were found: the others may
+	// have several causes.
+	speaks func(facts) bool
+	// barred says what rules it out, whatever the signals; "" for nothing.
+	barred func(facts) string
+}
+
+// causes are all, those that void a measurement first.
+func causes() []cause {
+	always := func(facts) bool { return true }
+	never := func(facts) string { return "" }
+	return []cause{
+		{ByClient, facts.client, always, never},
+		{ByThrottling, facts.throttling, always, never},
+		{ByPaging, facts.paging, facts.full, never},
+		{ByQueueing, facts.queueing, always, facts.notQueueing},
+		{ByCompute, facts.compute, facts.atWork, facts.mayWait},
+		{ByBandwidth, facts.bandwidth, facts.underPower, facts.mayWait},
+		{ByHost, facts.host, facts.starved, never},
+	}
+}
+
+func (f facts) diagnosis(missing string) *Diagnosis {
+	var out Diagnosis
+	var hold []string
+	for _, c := range causes() {
+		found := c.signals(f)
+		for _, s := range found {
+			out.Signals = append(out.Signals, Signal{c.name, s})
+		}
+		if len(found) >= leastSignals && c.speaks(f) && c.barred(f) == "" {
+			hold = append(hold, c.name)
+		}
+	}
+	out.Verdict = choose(hold)
+	if out.Verdict == Undetermined {
+		out.Reason = f.why(hold, out.Signals, missing)
+		return &out
+	}
+	var mine, others []Signal
+	for _, s := range out.Signals {
+		if s.Of == out.Verdict {
+			mine = append(mine, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	out.Signals = append(mine, others...)
+	return &out
+}
+
+// choose picks the verdict of those that hold. What voids the measurement goes before
+// all others, and requests that wait for a full pool are not a queue's own doing.
+func choose(hold []string) string {
+	switch {
+	case len(hold) == 0:
+		return Undetermined
+	case hold[0] == ByClient || hold[0] == ByThrottling:
+		return hold[0]
+	case len(hold) == 1:
+		return hold[0]
+	case len(hold) == 2 && hold[0] == ByPaging && hold[1] == ByQueueing:
+		return ByPaging
+	default:
+		return Undetermined
+	}
+}
+
+// why says what a verdict lacks.
+func (f facts) why(hold []string, seen []Signal, missing string) string {
+	switch {
+	case len(hold) > 1:
+		return "signals of " + and(hold) + " stand beside each other"
+	case len(seen) == 0 && missing != "":
+		return "no signal was seen, and " + missing
+	case len(seen) == 0:
+		return "no signal was seen"
+	case missing != "":
+		return "no two signals agree, and " + missing
+	default:
+		return "no two signals agree"
+	}
+}
+
+// unwatched names what was not looked at, and would have shown more.
+func unwatched(rep *Report, card watched) string {
+	var out []string
+	if rep.Metrics.Reason != "" {
+		out = append(out, rep.Metrics.Reason)
+	}
+	if len(card.samples) == 0 {
+		out = append(out, "no GPU was sampled")
+	}
+	return strings.Join(out, ", ")
+}
+
+// binds picks the rung whose diagnosis is the ladder's: the one above the best, where
+// more load no longer pays; the edge where that is slow; else the highest that was
+// walked and did not fail.
+func (l *Ladder) binds() *Rung {
+	if r := l.at(l.Knee.Knee); r != nil {
+		return r
+	}
+	if l.Edge != nil && l.Edge.Kind == EdgeSlow {
+		return l.at(&l.Edge.Value)
+	}
+	for i := len(l.Rungs) - 1; i >= 0; i-- {
+		if l.Rungs[i].Failed == "" {
+			return &l.Rungs[i]
+		}
+	}
+	return nil
+}
+
+// Bottleneck is what bound a ladder, and at which rung.
+type Bottleneck struct {
+	Value    float64 `json:"value"` // of the rung
+	Verdict  string  `json:"verdict"`
+	Evidence string  `json:"evidence,omitempty"`
+	Reason   string  `json:"reason,omitempty"` // why it is undetermined
+}
+
+// bottleneck fills in what bound the ladder.
+func (w *walked) bottleneck() {
+	r := w.out.binds()
+	if r == nil || r.Diagnosis == nil || w.plan.Axis == plan.AxisInputTokens || w.plan.Axis == plan.AxisOutputTokens {
+		return // along lengths each rung is other work
+	}
+	d := r.Diagnosis
+	w.out.Bottleneck = &Bottleneck{Value: r.Value, Verdict: d.Verdict, Evidence: d.Evidence(), Reason: d.Reason}
+}
+
+// words name the bottleneck in a sentence; "" where it is not determined.
+func (b *Bottleneck) words() string {
+	if b == nil || b.Verdict == Undetermined {
+		return ""
+	}
+	return fmt.Sprintf("the bottleneck at %g is %s", b.Value, bottleneckWords(b.Verdict))
+}
+
+// Sender is what the client did in a rung's windows.
+type Sender struct {
+	InFlight  *float64 `json:"in_flight,omitempty"`  // on average
+	LateP95S  *float64 `json:"late_p95_s,omitempty"` // of the sends, behind when their turn came
+	LateShare *float64 `json:"late_share,omitempty"` // the same, of the median latency
+	CPUPct    *float64 `json:"cpu_pct,omitempty"`    // of the processor time that it may have, on average
+}
+
+// watch fills in what server, card and client showed at the rungs that were walked.
+func (w *walked) watch(page []reading, card watched, client []record.ClientSample) {
+	for i := range w.out.Rungs {
+		r := &w.out.Rungs[i]
+		r.Gauges, r.Card, r.Client = w.gauges(page, r.Index), w.card(card, r.Index), w.sender(client, r.Index)
+	}
+}
+
+// leastLate is what a timer can't keep, in seconds: no client is late by less.
+const leastLate = 0.001
+
+func (w *walked) sender(client []record.ClientSample, rung int) Sender {
+	var out Sender
+	v := w.looked(rung)
+	out.InFlight = w.flow(v, rung, unit{worth: func(record.Request) float64 { return 1 }}).inFlight()
+	var late, cpu []float64
+	for _, a := range v {
+		for _, r := range a.rows {
+			if r.Sent() && !r.ResetIdle {
+				late = append(late, r.SentTS-r.DueTS)
+			}
+		}
+	}
+	if l := v.latencies(); len(late) > 0 && len(l) > 0 {
+		slices.Sort(late)
+		out.LateP95S = finite(record.Quantile(late, 0.95))
+		if m := median(l); m > 0 && out.LateP95S != nil {
+			out.LateShare = finite(*out.LateP95S / m)
+		}
+	}
+	for _, window := range w.windows(v, rung) {
+		for _, s := range client {
+			if s.TS >= window.Begin && s.TS <= window.End && finite(s.CPUPct) != nil {
+				cpu = append(cpu, s.CPUPct)
+			}
+		}
+	}
+	if len(cpu) > 0 {
+		out.CPUPct = finite(mean(slices.Sorted(slices.Values(cpu))))
+	}
+	return out
+}
+
+// bottleneckWords are what a verdict is called in a sentence.
+func bottleneckWords(verdict string) string {
+	switch verdict {
+	case ByClient:
+		return "the client (client_limited)"
+	case ByThrottling:
+		return "a card that was slowed down (throttled)"
+	case ByPaging:
+		return "memory (paging)"
+	case ByCompute:
+		return "compute"
+	case ByBandwidth:
+		return "the card's memory bandwidth"
+	case ByHost:
+		return "the host"
+	default:
+		return verdict
+	}
+}
+
+// finding says what bound the ladder, with the figures that it rests on.
+func (b *Bottleneck) finding() string {
+	if b.Verdict == Undetermined {
+		return fmt.Sprintf("Bottleneck at %g: undetermined, %s.", b.Value, b.Reason)
+	}
+	return fmt.Sprintf("Bottleneck at %g: %s (%s).", b.Value, bottleneckWords(b.Verdict), b.Evidence)
+}
