@@ -21,6 +21,8 @@ type Card struct {
 	large   int   // forwards that fragment
 	running int64 // tokens of the work that runs now
 	busy    int   // pieces of work that run now
+	spilled int   // of them those that have memory of the host's
+	energyJ float64
 	idleAt  time.Time
 	since   time.Time
 	busyFor time.Duration // in the span that the last sample closed
@@ -82,6 +84,9 @@ func (c *Card) begin(tokens int) (rise time.Duration, err error) {
 	}
 	c.running += int64(tokens)
 	c.busy++
+	if c.spills(c.p.MemoryIdle + c.running*c.p.MemoryPerToken + c.crept) {
+		c.spilled++
+	}
 	return rise, nil
 }
 
@@ -98,11 +103,31 @@ func (c *Card) take(tokens int) error {
 	if pool := preallocated(c.p); pool > 0 {
 		limit = pool
 	}
+	if c.spills(want) {
+		want = limit
+	}
 	if want > limit || c.p.OOMTokens > 0 && tokens > c.p.OOMTokens {
 		return oomError{want: need, total: c.p.MemoryTotal, free: max(0, limit-c.high)}
 	}
 	c.high = max(c.high, want)
 	return nil
+}
+
+// spills says that so much memory is more than the card has, and that what is too much
+// goes to the host's.
+func (c *Card) spills(want int64) bool {
+	return c.p.SpillFactor > 0 && c.p.Preallocate <= 0 && want > c.p.MemoryTotal-c.cond.foreign(c.since)
+}
+
+// slower is by how much all work takes longer now, since some of it has memory of the
+// host's.
+func (c *Card) slower() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.spilled > 0 {
+		return c.p.SpillFactor
+	}
+	return 1
 }
 
 // idleClockDelay is what clocks take to rise where the plan does not say.
@@ -120,16 +145,20 @@ func (c *Card) end(tokens int) {
 	c.account()
 	c.running -= int64(tokens)
 	c.busy--
+	c.spilled = min(c.spilled, c.busy) // whoever ends, the others' memory is then on the card
+	if !c.spills(c.p.MemoryIdle + c.running*c.p.MemoryPerToken + c.crept) {
+		c.spilled = 0
+	}
 	c.idleAt = c.since
 }
 
-// usage is the share of the memory for tokens that is in use.
+// usage is the share of the pool that embeddings have in use; 0 without a pool.
 func (c *Card) usage() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	room := c.p.MemoryTotal - c.p.MemoryIdle
-	if c.p.Preallocate > 0 {
-		room = preallocated(c.p) - c.p.MemoryIdle
+	room := preallocated(c.p) - c.p.MemoryIdle
+	if c.p.Preallocate <= 0 {
+		return 0
 	}
 	return min(1, float64(c.running*c.p.MemoryPerToken)/float64(max(1, room)))
 }
@@ -142,9 +171,44 @@ func (c *Card) account() {
 		if from.Before(c.began) {
 			from = c.began
 		}
-		c.busyFor += now.Sub(from)
+		c.busyFor += c.worked(from, now)
 	}
 	c.since = now
+}
+
+// A card that the host feeds works in bursts: so much of each period, and then it waits
+// for what comes next, though requests are in flight.
+const (
+	burstPeriod = 600 * time.Millisecond
+	burstShare  = 0.35
+	spillShare  = 0.4 // of the time in which work that has memory of the host's keeps the card busy
+)
+
+// worked is for how long of a span with work the card had any to do.
+func (c *Card) worked(from, to time.Time) time.Duration {
+	d := to.Sub(from)
+	switch {
+	case c.spilled > 0:
+		return time.Duration(spillShare * float64(d))
+	case c.p.Bound != "host":
+		return d
+	}
+	bursts := func(t time.Time) time.Duration { // since the start
+		whole, rest := t.Sub(c.cond.start)/burstPeriod, t.Sub(c.cond.start)%burstPeriod
+		on := time.Duration(burstShare * float64(burstPeriod))
+		return whole*on + min(rest, on)
+	}
+	return bursts(to) - bursts(from)
+}
+
+// processes are those that compute on the card: the server's, and those of other loads.
+func (c *Card) processes() []int64 {
+	const server = 4242
+	out := []int64{server}
+	for i := range c.cond.others(c.since) {
+		out = append(out, server+1+int64(i))
+	}
+	return out
 }
 
 // Close does nothing: the card lives as long as its server.
@@ -175,8 +239,8 @@ type bound struct{ util, mem, power float64 }
 
 func bounds(name string) bound {
 	switch name {
-	case "host": // it waits for the next kernel most of the time
-		return bound{0.35, 0.1, 0.3}
+	case "host": // in its bursts
+		return bound{1, 0.3, 0.6}
 	case "bandwidth": // always busy, and mostly with its memory
 		return bound{1, 0.95, 0.65}
 	default:
@@ -189,8 +253,8 @@ func (c *Card) Sample() ([]record.Sample, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.account()
-	work := 0.0
-	if span := c.since.Sub(c.began); span > 0 {
+	work, span := 0.0, c.since.Sub(c.began)
+	if span > 0 {
 		work = min(1, c.busyFor.Seconds()/span.Seconds())
 	}
 	c.began, c.busyFor = c.since, 0
@@ -201,6 +265,8 @@ func (c *Card) Sample() ([]record.Sample, error) {
 	b, speed := bounds(c.p.Bound), c.cond.clock(c.since)
 	util, mem := 100*work*b.util, 100*work*b.mem
 	power := powerIdleW + work*speed*(powerLimitW*b.power-powerIdleW)
+	c.energyJ += power * span.Seconds()
+	energy := c.energyJ
 	temp, sm, memClock, throttle := 40+25*work, clockFullMHz*speed, 2619.0, int64(0)
 	if c.cond.throttled(c.since) {
 		throttle = thermalBit
@@ -212,5 +278,6 @@ func (c *Card) Sample() ([]record.Sample, error) {
 		UUID: uuid, Name: name, MemCall: "simulated",
 		MemTotalBytes: &total, MemUsedBytes: &used, MemFreeBytes: &free, MemReservedBytes: &reserved,
 		UtilGPUPct: &util, UtilMemPct: &mem, PowerW: &power, TemperatureC: &temp, SMClockMHz: &sm, MemClockMHz: &memClock, ThrottleReasons: &throttle,
+		EnergyJ: &energy, Processes: c.processes(),
 	}}, nil
 }

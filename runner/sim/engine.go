@@ -218,7 +218,7 @@ func (e *engine) timed(d time.Duration, digest [32]byte) time.Duration {
 }
 
 func (e *engine) slowed(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * e.cond.slower(time.Now()))
+	return time.Duration(float64(d) * e.cond.slower(time.Now()) * e.card.slower())
 }
 
 func sleep(ctx context.Context, d time.Duration) {

@@ -62,6 +62,7 @@ type Simulator struct {
 	FragmentStep   int64   `json:"fragment_step,omitempty"`
 	OOMTokens      int     `json:"oom_tokens,omitempty"` // a forward above so many fails, whatever the memory
 	OOMStatus      int     `json:"oom_status,omitempty"` // 500
+	SpillFactor    float64 `json:"spill_factor,omitempty"` // a forward that exceeds the memory takes the host's and so much longer, and does not fail
 	OOMKills       bool    `json:"oom_kills,omitempty"`  // the server is gone then, until it is started again
 
 	ThrottleAt     Duration `json:"throttle_at,omitempty"`    // since the start
