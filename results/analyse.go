@@ -35,6 +35,7 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 		w.measure(r.Manifest.Server.TemplateExtra)
 		w.watch(page, card, r.Client)
 		w.findEdge(w.slow(r.Plan.Target.API, single(all)))
+		w.findShape()
 		w.findKnee(rep.Baseline)
 		w.findCapacity()
 		w.latencySlope()

@@ -78,6 +78,21 @@ type tally struct {
 	idle               int
 }
 
+// joined puts windows together that follow each other with no pause longer than given:
+// rounds of a single request each are too short for a sample of their own, and a pause
+// so short is in none.
+func joined(windows []record.Window, pause float64) []record.Window {
+	var out []record.Window
+	for _, w := range windows {
+		if n := len(out); n > 0 && w.Begin >= out[n-1].Begin && w.Begin-out[n-1].End <= pause {
+			out[n-1].End = max(out[n-1].End, w.End)
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
 // card sums up a rung's samples; nil where there are none.
 func (w *walked) card(c watched, rung int) *Card {
 	var out Card
@@ -86,7 +101,7 @@ func (w *walked) card(c watched, rung int) *Card {
 	v := w.looked(rung)
 	for _, p := range w.plan.Passes {
 		var pass tally
-		for _, window := range w.windows(v.pass(p.Index), rung) {
+		for _, window := range joined(w.windows(v.pass(p.Index), rung), c.interval/10) {
 			pass.add(&out, c.during(window), c.noUtil)
 		}
 		if len(pass.clock) > 0 {

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,16 +121,18 @@ func (f facts) diagnosis(missing string) *Diagnosis {
 		out.Reason = f.why(hold, out.Signals, missing)
 		return &out
 	}
-	var mine, others []Signal
-	for _, s := range out.Signals {
-		if s.Of == out.Verdict {
-			mine = append(mine, s)
-		} else {
-			others = append(others, s)
-		}
-	}
-	out.Signals = append(mine, others...)
+	slices.SortStableFunc(out.Signals, func(a, b Signal) int {
+		return cmp.Compare(rank(a.Of, out.Verdict), rank(b.Of, out.Verdict))
+	})
 	return &out
+}
+
+// rank is 0 for what is of the verdict.
+func rank(of, verdict string) int {
+	if of == verdict {
+		return 0
+	}
+	return 1
 }
 
 // choose picks the verdict of those that hold. What voids the measurement goes before
@@ -298,4 +301,14 @@ func (b *Bottleneck) finding() string {
 		return fmt.Sprintf("Bottleneck at %g: undetermined, %s.", b.Value, b.Reason)
 	}
 	return fmt.Sprintf("Bottleneck at %g: %s (%s).", b.Value, bottleneckWords(b.Verdict), b.Evidence)
+}
+
+// causeAt names what bound a rung, for the end of a sentence; "" where that is not
+// determined.
+func (l *Ladder) causeAt(value float64) string {
+	r := l.at(&value)
+	if r == nil || r.Diagnosis == nil || r.Diagnosis.Verdict == Undetermined {
+		return ""
+	}
+	return fmt.Sprintf("; what binds there is %s (%s)", bottleneckWords(r.Diagnosis.Verdict), r.Diagnosis.Evidence())
 }

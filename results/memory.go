@@ -183,7 +183,8 @@ func (m *memory) ladder(l *Ladder, first bool) {
 func (m *memory) rung(ladder string, index int) (*RungMemory, string) {
 	here := func(p record.Place) bool { return p.Ladder == ladder && p.Rung == index && p.Pass == 0 && !checking(p) }
 	from, to, ok := m.window(record.RungBegin, record.RungEnd, here)
-	at := anywhere
+	// The last sample of the rung before may be of the moment in which this one began.
+	at := func(p record.Place) bool { return p.Ladder == "" || p.Ladder == ladder && p.Rung == index }
 	if !ok || math.IsInf(to, 1) {
 		from, to, at = math.Inf(-1), math.Inf(1), here
 	}

@@ -22,11 +22,12 @@ type Ladder struct {
 	Rungs     []Rung    `json:"rungs"`      // those that were walked, from the lowest
 	NotWalked []float64 `json:"not_walked"` // values of the others
 
-	Edge           *Edge    `json:"edge,omitempty"`
-	Boundary       *float64 `json:"boundary,omitempty"`
-	BoundaryReason string   `json:"boundary_reason,omitempty"`
-	Knee           Knee     `json:"knee"`
-	Limit          Limit    `json:"limit"`
+	Edge           *Edge     `json:"edge,omitempty"`
+	Shape          *EndShape `json:"shape,omitempty"` // how it ends; nil where it neither fails nor falls
+	Boundary       *float64  `json:"boundary,omitempty"`
+	BoundaryReason string    `json:"boundary_reason,omitempty"`
+	Knee           Knee      `json:"knee"`
+	Limit          Limit     `json:"limit"`
 
 	Arrivals string    `json:"arrivals,omitempty"` // rate ladders: poisson, constant
 	Capacity *Capacity `json:"capacity,omitempty"` // rate ladders, which have no limit and no knee

@@ -20,6 +20,7 @@ type Card struct {
 	crept   int64 // of them those lost to fragmentation
 	large   int   // forwards that fragment
 	running int64 // tokens of the work that runs now
+	beside  int64 // bytes that it takes beside those of its tokens
 	busy    int   // pieces of work that run now
 	spilled int   // of them those that have memory of the host's
 	energyJ float64
@@ -70,35 +71,41 @@ func (e oomError) Error() string {
 
 func gib(b int64) float64 { return float64(b) / (1 << 30) }
 
-// begin takes the memory for so many tokens more, or fails as CUDA would. It gives
-// the time that the clocks take to rise after a silence.
-func (c *Card) begin(tokens int) (rise time.Duration, err error) {
+// begin takes the memory for so many tokens more, and so many bytes beside theirs, or
+// fails as CUDA would. It gives the time that the clocks take to rise after a silence.
+func (c *Card) begin(tokens int, beside int64) (rise time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.account()
-	if err := c.take(tokens); err != nil {
+	if err := c.take(tokens, beside); err != nil {
 		return 0, err
 	}
 	if c.drowsy() {
 		rise = cmp.Or(c.p.IdleClockDelay.D(), idleClockDelay)
 	}
 	c.running += int64(tokens)
+	c.beside += beside
 	c.busy++
-	if c.spills(c.p.MemoryIdle + c.running*c.p.MemoryPerToken + c.crept) {
+	if c.spills(c.wanted()) {
 		c.spilled++
 	}
 	return rise, nil
 }
 
-// take finds the memory for so many tokens more.
-func (c *Card) take(tokens int) error {
+// wanted is the memory that what runs now has.
+func (c *Card) wanted() int64 {
+	return c.p.MemoryIdle + c.running*c.p.MemoryPerToken + c.beside + c.crept
+}
+
+// take finds the memory for more work.
+func (c *Card) take(tokens int, beside int64) error {
 	if c.p.FragmentAfter > 0 && tokens >= c.p.FragmentTokens {
 		if c.large++; c.large > c.p.FragmentAfter {
 			c.crept += c.p.FragmentStep
 		}
 	}
-	need := int64(tokens) * c.p.MemoryPerToken
-	want := c.p.MemoryIdle + c.running*c.p.MemoryPerToken + need + c.crept
+	need := int64(tokens)*c.p.MemoryPerToken + beside
+	want := c.wanted() + need
 	limit := c.p.MemoryTotal - c.cond.foreign(c.since)
 	if pool := preallocated(c.p); pool > 0 {
 		limit = pool
@@ -139,14 +146,14 @@ func (c *Card) drowsy() bool {
 }
 
 // end gives the work back. The memory stays taken.
-func (c *Card) end(tokens int) {
+func (c *Card) end(tokens int, beside int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.account()
 	c.running -= int64(tokens)
+	c.beside -= beside
 	c.busy--
-	c.spilled = min(c.spilled, c.busy) // whoever ends, the others' memory is then on the card
-	if !c.spills(c.p.MemoryIdle + c.running*c.p.MemoryPerToken + c.crept) {
+	if !c.spills(c.wanted()) {
 		c.spilled = 0
 	}
 	c.idleAt = c.since
@@ -194,9 +201,9 @@ func (c *Card) worked(from, to time.Time) time.Duration {
 		return d
 	}
 	bursts := func(t time.Time) time.Duration { // since the start
-		whole, rest := t.Sub(c.cond.start)/burstPeriod, t.Sub(c.cond.start)%burstPeriod
+		since := t.Sub(c.cond.start)
 		on := time.Duration(burstShare * float64(burstPeriod))
-		return whole*on + min(rest, on)
+		return time.Duration(int64(since/burstPeriod)*int64(on)) + min(since%burstPeriod, on)
 	}
 	return bursts(to) - bursts(from)
 }
