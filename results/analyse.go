@@ -51,11 +51,13 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 	for _, w := range ladders {
 		w.diagnose(m, unwatched(rep, card))
 		w.bottleneck()
+		w.onsets(rep.Baseline, m, page)
 		w.out.checked(rep.Checks)
 		w.steady(r.Manifest.Server.MaxConcurrent)
 		w.out.Missing = w.missing()
 		w.mark()
 		w.find()
+		w.advise(m, ladders, rules)
 		rep.Ladders = append(rep.Ladders, *w.out)
 	}
 	rep.Client = newInstrument(r)

@@ -61,7 +61,7 @@ func (w *walked) diagnose(m memory, missing string) {
 		if below != nil && below.Value > 0 {
 			f.growth = r.Value / below.Value
 		}
-		r.Diagnosis = f.diagnosis(missing)
+		r.Diagnosis, w.facts = f.diagnosis(missing), append(w.facts, f)
 		if r.Latency != nil {
 			below = r
 		}

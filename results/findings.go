@@ -19,6 +19,7 @@ func (w *walked) find() {
 	if l.Bottleneck != nil {
 		say("%s", l.Bottleneck.finding())
 	}
+	l.findOnsets(say)
 	if l.Slope != nil {
 		say("%s.", upper(l.Slope.words()))
 	}

@@ -20,6 +20,7 @@ type walked struct {
 	edge  int // index of the lowest rung that fails; len(rungs) where none does
 	rules plan.Analysis
 	slo   *objectives // nil where none is declared
+	facts []facts     // of the rungs that were walked, for their diagnoses
 
 	generates bool
 	out       *Ladder

@@ -206,6 +206,6 @@ func steeper(slopes []MemorySlope) string {
 	case apart && l > alike*b:
 		return as + ", the length is steeper than the batch: lower the length limit first"
 	default:
-		return as + ", both grow alike: it is the product, the tokens in the batch, that binds"
+		return as + ", both grow alike: it is the product, the tokens in the batch, that binds: lower both"
 	}
 }

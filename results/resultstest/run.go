@@ -300,9 +300,13 @@ func (b *builder) page(t float64, p record.Place) {
 	if b.shape.Batch > 0 {
 		values = b.Page(b.shape)
 	}
-	for _, name := range []string{"waiting", "running", "kv_usage", "kv_tokens", "preemptions"} {
+	for _, name := range []string{"waiting", "running", "kv_usage", "kv_tokens", "preemptions", "batch_size_top_share"} {
 		v, kind := values[name], record.Gauge
 		switch name {
+		case "batch_size_top_share":
+			if v == 0 { // a server without histograms of its batches
+				continue
+			}
 		case "preemptions":
 			b.count[name] += v
 			v, kind = b.count[name], record.Counter
