@@ -19,7 +19,7 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 	begun(all, r.Events)
 	cell := r.cell()
 	rep := &Report{
-		Version: Version, SimulatedBy: simulatedBy(r), Run: header(r), Rules: rules, SLO: r.Plan.SLO, Spec: r.Spec,
+		Version: Version, SimulatedBy: simulatedBy(r), Run: header(r), Rules: rules, SLO: r.Plan.SLO, Rollback: r.Plan.Rollback, Spec: r.Spec,
 		Notices: []string{}, Ladders: []Ladder{},
 	}
 	rep.Simulated = r.Manifest.Simulated || rep.SimulatedBy != ""
@@ -60,6 +60,8 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 		w.advise(m, ladders, rules)
 		rep.Ladders = append(rep.Ladders, *w.out)
 	}
+	rep.Settings = rep.settings(r, ladders)
+	rep.Configs = rep.configs(r.Plan.Configs)
 	rep.Client = newInstrument(r)
 	rep.Client.near(ladders)
 	rep.notice(r, odd)

@@ -30,6 +30,9 @@ func (m *memory) headroom(h plan.Headroom, ladders []*walked, page []reading) He
 			out.Reason = "headroom unknown: the server took its memory up front, and no reading of its pool fell into a rung at a limit"
 			return out
 		}
+		if m.reason == "" {
+			out.ReservedBytes = m.reserved()
+		}
 		out.Reason = "the server took its memory up front, so the card's memory in use says nothing of the load; by its own gauge"
 	case m.reason != "":
 		out.Reason = m.reason

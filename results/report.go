@@ -22,19 +22,22 @@ type Report struct {
 	// start it itself.
 	SimulatedBy string `json:"simulated_by,omitempty"`
 
-	Verdict  string        `json:"verdict"`           // the one sentence on top
-	Notices  []string      `json:"notices"`           // what a reader must know before any figure
-	Invalid  []string      `json:"invalid,omitempty"` // why the result must not be relied on
-	Run      Header        `json:"run"`
-	Baseline Baseline      `json:"baseline"`
-	Ladders  []Ladder      `json:"ladders"`
-	Memory   Memory        `json:"memory"`
-	Client   Instrument    `json:"client"`
-	Metrics  Metrics       `json:"metrics"`          // of the server itself
-	Checks   []Check       `json:"checks,omitempty"` // of limits, by retest and confirm
-	Rules    plan.Analysis `json:"rules"`            // by which the report was made
-	SLO      *plan.SLO     `json:"slo,omitempty"`
-	Spec     string        `json:"spec,omitempty"`
+	Verdict  string         `json:"verdict"`           // the one sentence on top
+	Notices  []string       `json:"notices"`           // what a reader must know before any figure
+	Invalid  []string       `json:"invalid,omitempty"` // why the result must not be relied on
+	Run      Header         `json:"run"`
+	Baseline Baseline       `json:"baseline"`
+	Ladders  []Ladder       `json:"ladders"`
+	Memory   Memory         `json:"memory"`
+	Client   Instrument     `json:"client"`
+	Metrics  Metrics        `json:"metrics"`          // of the server itself
+	Checks   []Check        `json:"checks,omitempty"` // of limits, by retest and confirm
+	Rules    plan.Analysis  `json:"rules"`            // by which the report was made
+	SLO      *plan.SLO      `json:"slo,omitempty"`
+	Settings []Setting      `json:"settings"`          // what can be configured by it
+	Configs  []Config       `json:"configs,omitempty"` // in the forms that the spec asks for
+	Rollback *plan.Rollback `json:"rollback,omitempty"`
+	Spec     string         `json:"spec,omitempty"`
 }
 
 // Header says what was run, where and how it ended.

@@ -48,12 +48,16 @@ type page struct {
 	Memory      [][2]string
 	Bar         []segment
 	Baseline    [][2]string
+	Configs     []configPage
 	Validity    []string
 	Provenance  [][2]string
 	Queries     []string
 	Spec        string
 	Rung        string
 }
+
+// configPage is a configuration in one form.
+type configPage struct{ Form, Text string }
 
 // group is the tiles of one ladder, or of the run.
 type group struct {
@@ -110,6 +114,9 @@ func newPage(rep *results.Report) page {
 		p.Band = simulatedBand
 	}
 	p.Chips = safeAll([]string{"spec " + short(rep.Run.SpecHash), "git " + git(rep.Run), string(rep.Run.Status)})
+	for _, c := range rep.Configs {
+		p.Configs = append(p.Configs, configPage{safe(c.Form), configText(c)})
+	}
 	ids := map[string]bool{}
 	for i := range rep.Ladders {
 		l := &rep.Ladders[i]

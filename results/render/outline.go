@@ -44,6 +44,7 @@ func outline(rep *results.Report, withSpec bool) []block {
 	}
 	out = append(out, block{heading: "Memory and headroom", level: 2}, block{pairs: memoryPairs(rep)})
 	out = append(out, block{heading: "Baseline", level: 2}, block{pairs: baselinePairs(rep)})
+	out = append(out, configBlocks(rep)...)
 	if v := validity(rep); len(v) > 0 {
 		out = append(out, block{heading: "Validity", level: 2}, block{list: safeAll(v)})
 	}

@@ -26,6 +26,9 @@ func serverTable(rep *results.Report, l *results.Ladder) table {
 	shown := make([]bool, len(t.head))
 	for _, r := range l.Rungs {
 		row := append(append([]string{value(r.Value)}, append(gauges(r.Gauges), card(r.Card)...)...), boundBy(r.Diagnosis))
+		if !rep.Memory.Preallocated { // the gauge of a model without a pool says nothing
+			row[5] = unknown
+		}
 		for i, c := range row {
 			shown[i] = shown[i] || i > 0 && c != unknown
 		}
