@@ -45,7 +45,9 @@ func identityColumns[T any]() []column[T] {
 // a round and its attempts there are as well.
 func placeColumns[T any](at func(*row[T]) *record.Place, reach func(*row[T]) scope) []column[T] {
 	from := func(s scope) func(*row[T]) bool { return func(r *row[T]) bool { return reach(r) >= s } }
-	on := func(s scope) func(*row[T]) bool { return func(r *row[T]) bool { return reach(r) >= s && at(r).Ladder != "" } }
+	on := func(s scope) func(*row[T]) bool {
+		return func(r *row[T]) bool { return reach(r) >= s && at(r).Ladder != "" }
+	}
 	return []column[T]{
 		text("phase", "probe, baseline, warmup, measure, retest, confirm; null between phases", func(r *row[T]) *record.Phase { return &at(r).Phase }),
 		text("ladder", "label of the ladder; null outside ladders", func(r *row[T]) *string { return &at(r).Ladder }),
