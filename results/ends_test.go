@@ -73,7 +73,7 @@ func TestUnfinishedRunSaysWhatIsMissing(t *testing.T) {
 	}
 	r.Requests, r.Events = keep, r.Events[:20]
 	rep := report(r)
-	has(t, "notices", strings.Join(rep.Notices, " "), "has not ended", "could not be verified", "no measurement at 4, 8, 16, 32, 64", `"concurrency": nothing was measured`)
+	has(t, "notices", strings.Join(rep.Notices, " "), "has not ended", "no manifest vouches for it", "no measurement at 4, 8, 16, 32, 64", `"concurrency": nothing was measured`)
 	has(t, "verdict", rep.Verdict, "From a run that has not ended: nothing to configure yet")
 	if rep.Ladders[1].Limit.Value != nil || len(rep.Ladders[1].NotWalked) != 5 {
 		t.Errorf("ladder %+v", rep.Ladders[1])

@@ -204,7 +204,7 @@ func (rep *Report) unfinished(r *Run, say func(string, ...any)) {
 		say("The run's status is %q, which this rung does not know.", rep.Run.Status)
 	}
 	if r.Unverified {
-		say("Its parts are not listed, so they could not be verified; the rows of the part that was open are lost.")
+		say("What its parts and its journal hold is shown here, and no manifest vouches for it; rounds without a verdict count nowhere. `rung run SPEC --resume RUN` goes on with it.")
 	}
 	for _, l := range rep.Ladders {
 		if len(l.Rungs) == 0 {
