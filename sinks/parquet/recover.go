@@ -35,6 +35,12 @@ func Busy(dir string) error {
 	return unlock()
 }
 
+// HasJournal says that the run in dir kept a journal, and it is still there.
+func HasJournal(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, journalFolder, partsFile))
+	return err == nil
+}
+
 // Unfinished says that the run in dir did not end in order: it runs still, was killed,
 // or could not be written to its end. The readers then take what lies in its folders and
 // in its journal, and a report must say so.
