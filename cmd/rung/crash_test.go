@@ -165,7 +165,7 @@ type crash struct {
 }
 
 func (c *crash) rung(args ...string) *exec.Cmd {
-	cmd := exec.Command("rung", args...)
+	cmd := exec.CommandContext(c.t.Context(), "rung", args...)
 	cmd.Env = append(os.Environ(), "NO_COLOR=1")
 	return cmd
 }
@@ -200,7 +200,7 @@ func (c *crash) serve() error {
 		c.end()
 		return fmt.Errorf("the simulated server said %q, %w", line, err)
 	}
-	go io.Copy(io.Discard, said) //nolint:errcheck // until the server ends
+	go func() { _, _ = io.Copy(io.Discard, said) }() // until the server ends
 	return os.WriteFile(c.spec, fmt.Appendf(nil, crashSpec, m[1]), 0o644)
 }
 

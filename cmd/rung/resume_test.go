@@ -45,7 +45,7 @@ ladder "batch" {
 // rungIn runs the command and gives what it said and its exit status.
 func rungIn(t *testing.T, dir string, args ...string) (said string, status int) {
 	t.Helper()
-	cmd := exec.Command("rung", args...)
+	cmd := exec.CommandContext(t.Context(), "rung", args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
