@@ -120,7 +120,9 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 		if len(cells) > 1 {
 			a.say("cell %d of %d: %s", i+1, len(cells), c.Name)
 		}
-		j := &job{app: a, spec: res, plan: res.Plan, cell: c, simulated: simulated, flags: o, path: path, resumed: past}
+		p := res.Plan
+		p.Target.TLS = p.Target.TLS.In(filepath.Dir(path))
+		j := &job{app: a, spec: res, plan: p, cell: c, simulated: simulated, flags: o, path: path, resumed: past}
 		if err := j.run(drain, abort, path); err != nil {
 			return err
 		}
