@@ -3,6 +3,7 @@ package main
 import (
 	"rung/runner/gpu/dcgm"
 	"rung/runner/metrics"
+	"rung/runner/target"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -24,7 +25,11 @@ func (j *job) openMetrics() error {
 	if m == nil {
 		return nil
 	}
-	reader, err := metrics.New(j.plan, j.secrets())
+	known, err := target.TLS(j.plan.Target.TLS)
+	if err != nil {
+		return failed(err)
+	}
+	reader, err := metrics.New(j.plan, j.secrets(), known)
 	if err != nil {
 		return usage("%s", err)
 	}

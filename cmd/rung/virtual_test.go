@@ -96,7 +96,7 @@ func virtualRun(t *testing.T, text string, vars map[string]string, by func(diall
 			cfg.Sampler = server.Card()
 		}
 		if p.Metrics != nil {
-			page, err := metrics.New(p, plan.Secrets{})
+			page, err := metrics.New(p, plan.Secrets{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
