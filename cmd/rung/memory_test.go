@@ -53,7 +53,7 @@ func TestMemorySlopesOfServers(t *testing.T) {
 		says          string
 		batch, length float64 // bytes a token
 	}{
-		{"", "it is the product, the tokens in the batch, that binds", 512 * kib, 512 * kib},
+		{"", "it is the product, the tokens in the batch, that binds: lower both", 512 * kib, 512 * kib},
 		// An input of 256 tokens takes 256 MiB beside them: 1 MiB a token, and no length more.
 		{`memory_per_input = "256MiB"`, "the batch is steeper than the length: lower the batch first", 1536 * kib, 512 * kib},
 		// 1 KiB a pair: 256 KiB a token at 256; by least squares of the squares along the lengths, 4,416.
