@@ -14,6 +14,12 @@ import (
 // rows in any order give an equal report. The rules are the plan's own unless one
 // wants to see what others would have said, and then the report says so.
 func Analyse(r *Run, rules plan.Analysis) *Report {
+	rep, _ := analyse(r, rules)
+	return rep
+}
+
+// analyse gives the ladders with their rows beside the report.
+func analyse(r *Run, rules plan.Analysis) (*Report, []*walked) {
 	r, odd := r.sound()
 	all := attempts(r.apart())
 	begun(all, r.Events)
@@ -68,7 +74,7 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 	rep.Invalid = rep.invalid(r)
 	rep.Verdict = verdict(rep)
 	sweep(reflect.ValueOf(rep))
-	return rep
+	return rep, ladders
 }
 
 // attached says that the server was there before the run, and may have had load.

@@ -25,7 +25,7 @@ carry is left out, with the reason. A shell takes the flags by
 RUN is a run's folder or an experiment's, of which the latest run is taken.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			rep, err := a.analysed(args[0])
+			_, rep, err := a.analysed(args[0])
 			if err != nil {
 				return err
 			}
@@ -47,17 +47,4 @@ RUN is a run's folder or an experiment's, of which the latest run is taken.`,
 	})
 	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
 	return c
-}
-
-// analysed is the report of the run that a path means, by its own rules.
-func (a *app) analysed(path string) (*results.Report, error) {
-	dir, err := a.latestRun(path)
-	if err != nil {
-		return nil, err
-	}
-	run, err := results.Open(dir)
-	if err != nil {
-		return nil, failed(err)
-	}
-	return results.Analyse(run, run.Plan.Analysis), nil
 }
