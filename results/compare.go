@@ -101,15 +101,33 @@ func Compare(a, b *Run, anyWorkload bool) (Comparison, error) {
 		}
 	}
 	out.Settings = changed(a.cell(), b.cell())
-	for _, wa := range la {
-		i := slices.IndexFunc(lb, func(w *walked) bool { return w.plan.Name == wa.plan.Name && w.plan.Axis == wa.plan.Axis })
-		if i >= 0 {
-			out.Ladders = append(out.Ladders, pairLadders(wa, lb[i]))
-		}
-	}
+	out.pair(la, lb)
 	out.adjust()
 	out.Verdict = out.conclude()
 	return out, nil
+}
+
+// pair pairs the ladders of two runs and compares their rungs: as many tests as there
+// are in all decide what can be told.
+func (c *Comparison) pair(la, lb []*walked) {
+	type both struct{ a, b *walked }
+	var pairs []both
+	tests := 0
+	for _, a := range la {
+		i := slices.IndexFunc(lb, func(w *walked) bool { return w.plan.Name == a.plan.Name && w.plan.Axis == a.plan.Axis })
+		if i < 0 {
+			continue
+		}
+		l := pairLadders(a, lb[i])
+		tests += 2 * len(l.Rungs)
+		c.Ladders, pairs = append(c.Ladders, l), append(pairs, both{a, lb[i]})
+	}
+	for i, p := range pairs {
+		for k := range c.Ladders[i].Rungs {
+			r := &c.Ladders[i].Rungs[k]
+			r.compare(p.a, p.b, p.a.out.at(&r.Value), p.b.out.at(&r.Value), tests)
+		}
+	}
 }
 
 func compared(rep *Report) Compared {
@@ -160,11 +178,6 @@ func pairLadders(a, b *walked) LadderPair {
 			continue
 		}
 		out.Rungs = append(out.Rungs, RungPair{Value: x.Value})
-	}
-	tests := 2 * len(out.Rungs)
-	for i := range out.Rungs {
-		r := &out.Rungs[i]
-		r.compare(a, b, a.out.at(&r.Value), b.out.at(&r.Value), tests)
 	}
 	for i := range b.out.Rungs {
 		if v := &b.out.Rungs[i].Value; a.out.at(v) == nil {
