@@ -130,6 +130,7 @@ func (w *walked) rung(i int) Rung {
 		Sent: tally.Total, Failures: failures(tally), Failed: w.plan.Stop.Edge(tally),
 		Latency: summarise(counted.latencies()), Output: counted.output(),
 	}
+	r.FailureRate = failureRate(tally.Failures, tally.Total)
 	r.Stream, r.Goodput = counted.stream(), w.goodput(counted, i)
 	if w.generates {
 		r.Answers = counted.answers()

@@ -57,6 +57,8 @@ type Rung struct {
 	Latency  *Latency   `json:"latency,omitempty"`
 	Output   *Output    `json:"output,omitempty"`   // of counted successes that tell their length
 	Failures []Failures `json:"failures,omitempty"` // of all that were sent, as the stop rule looks at them
+	// FailureRate is that of all measured requests, with its interval.
+	FailureRate *Rate `json:"failure_rate,omitempty"`
 	// FailedRefused is how many of the failures were in refused rounds, which no
 	// other figure of the rung rests on.
 	FailedRefused int    `json:"failed_in_refused_rounds,omitempty"`
