@@ -30,6 +30,8 @@ func analyse(r *Run, rules plan.Analysis) (*Report, []*walked) {
 	}
 	rep.Simulated = r.Manifest.Simulated || rep.SimulatedBy != ""
 	rep.Baseline = newBaseline(cell.Baseline, r.Plan.Target.API, all, rules.BaselineCheck)
+	rep.Baseline.energy(r, all)
+	rep.Baseline.others(r, all)
 	m, mem := newMemory(r)
 	m.baseline(&rep.Baseline)
 
@@ -66,6 +68,7 @@ func analyse(r *Run, rules plan.Analysis) (*Report, []*walked) {
 		w.advise(m, ladders, rules)
 		rep.Ladders = append(rep.Ladders, *w.out)
 	}
+	rep.Equal = equals(ladders)
 	rep.Settings = rep.settings(r, ladders)
 	rep.Configs = rep.configs(r.Plan.Configs)
 	rep.Client = newInstrument(r)
