@@ -47,6 +47,10 @@ fuzz: ## fuzz what reads files and answers that others made, FUZZTIME (a minute)
 crash: ## kill a hundred runs at random times, and see that each loses nothing and is resumed
 	RUNG_CRASH=100 $(GO) test ./cmd/rung -count 1 -timeout 30m -v -run TestKilledRunsLoseNothing
 
+.PHONY: soak
+soak: ## an hour (RUNG_SOAK) at a steady rate against a failing server: memory, descriptors, every row
+	RUNG_SOAK=$(or $(RUNG_SOAK),1h) $(GO) test ./cmd/rung -count 1 -timeout 2h -v -run TestSoak
+
 .PHONY: lint
 lint: $(LINT) ## run the linter, and see each fence between the packages refuse a planted import
 	$(LINT) run
