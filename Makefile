@@ -91,3 +91,5 @@ gpu: ## on a GPU host: read the real cards through NVML and print what they supp
 
 .PHONY: ci
 ci: test race nocgo examples lint integration ## everything that must pass
+	$(MAKE) fuzz FUZZTIME=2s
+	$(MAKE) soak RUNG_SOAK=30s
