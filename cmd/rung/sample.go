@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rung/runner/gpu"
+	"rung/runner/pace"
 	"rung/sinks/parquet"
 	"rung/sinks/record"
 )
@@ -122,35 +123,38 @@ type recording struct {
 	late     int // or left out, because one before took so long
 }
 
-func (r *recording) run(ctx context.Context) error {
-	begin := time.Now()
-	for n := 0; ; n++ {
-		due := begin.Add(time.Duration(n) * r.interval)
-		t := time.NewTimer(time.Until(due))
+// run samples until it is stopped, or a card or the disk fails.
+func (r *recording) run(ctx context.Context) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
 		select {
-		case <-t.C:
 		case <-r.stop:
-			t.Stop()
-			return nil
+			cancel()
 		case <-ctx.Done():
-			t.Stop()
-			return nil
 		}
-		now := time.Now()
-		samples, err := r.cards.Sample()
-		if err != nil {
+	}()
+	begin := time.Now()
+	pace.Every(r.interval, ctx.Done(), func(due time.Time) bool {
+		err = r.take(begin, due)
+		return err == nil
+	}, func(n int) { r.late += n })
+	return err
+}
+
+// take writes one sample of each card.
+func (r *recording) take(begin, due time.Time) error {
+	now := time.Now()
+	samples, err := r.cards.Sample()
+	if err != nil {
+		return err
+	}
+	for _, s := range samples {
+		s.Time, s.TS, s.LateS = now, now.Sub(begin).Seconds(), max(0, now.Sub(due).Seconds())
+		if err := r.to.Write(s); err != nil {
 			return err
 		}
-		for _, s := range samples {
-			s.Time, s.TS, s.LateS = now, now.Sub(begin).Seconds(), max(0, now.Sub(due).Seconds())
-			if err := r.to.Write(s); err != nil {
-				return err
-			}
-			r.samples++
-		}
-		if passed := int(time.Since(begin) / r.interval); passed > n {
-			r.late += passed - n
-			n = passed
-		}
+		r.samples++
 	}
+	return nil
 }
