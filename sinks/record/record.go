@@ -188,6 +188,7 @@ type Sample struct {
 	MemReservedBytes *int64
 	UtilGPUPct       *float64
 	UtilMemPct       *float64
+	UtilSamplesPct   []float64 // the driver's own finer samples of utilisation since the sample before, in order
 	PowerW           *float64
 	TemperatureC     *float64
 	SMClockMHz       *float64
