@@ -302,7 +302,7 @@ func TestUtilisationSamples(t *testing.T) {
 		return
 	}
 	state := gputest.NewState(t)
-	with := func(samples string) { state.Write(cardA + ` samples "` + samples + `"`, cardB) }
+	with := func(samples string) { state.Write(cardA+` samples "`+samples+`"`, cardB) }
 	with("1000:10 2000:20")
 	n := open(t, gpu.Options{Library: gputest.Compile(t)})
 	if s := sample(t, n); s[0].UtilSamplesPct != nil {
