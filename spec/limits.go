@@ -112,7 +112,7 @@ func flagsOf(command []string) []string {
 		return func(arg string) bool { return filepath.Base(arg) == name }
 	}
 	vllm := slices.IndexFunc(command, is("vllm"))
-	_, config := argument(command, "--config")
+	_, config := plan.Argument(command, "--config")
 	switch {
 	case config:
 		return nil
@@ -133,7 +133,7 @@ func flagOf(s *plan.Server, flag string) string {
 // findFlag is the value that a server is given for a flag: by an argument, or as
 // text-embeddings-router reads it, by a variable of the same name.
 func findFlag(s *plan.Server, flag string) (string, bool) {
-	if v, ok := argument(s.Command, flag); ok {
+	if v, ok := plan.Argument(s.Command, flag); ok {
 		return v, true
 	}
 	name := strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", "_"))
@@ -141,22 +141,6 @@ func findFlag(s *plan.Server, flag string) (string, bool) {
 		if h.Name == name {
 			return h.Value, true
 		}
-	}
-	return "", false
-}
-
-// argument finds a flag among arguments, with its value behind it or behind =. Some
-// servers take _ for -.
-func argument(args []string, flag string) (string, bool) {
-	for i, a := range args {
-		name, value, joined := strings.Cut(a, "=")
-		if !strings.HasPrefix(name, "--") || strings.ReplaceAll(name, "_", "-") != flag {
-			continue
-		}
-		if !joined && i+1 < len(args) {
-			value = args[i+1]
-		}
-		return value, true
 	}
 	return "", false
 }
