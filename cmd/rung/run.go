@@ -17,6 +17,7 @@ import (
 	"rung/runner"
 	"rung/runner/metrics"
 	"rung/runner/self"
+	"rung/runner/serverlog"
 	"rung/sinks"
 	"rung/sinks/parquet"
 	"rung/sinks/progress"
@@ -68,7 +69,8 @@ type job struct {
 	prepared  *runner.Prepared
 	sampler   runner.Sampler
 	gpu       record.GPUInfo
-	metrics   *metrics.Reader // nil: the spec has no block metrics
+	metrics   *metrics.Reader    // nil: the spec has no block metrics
+	log       *serverlog.Watcher // nil: nobody reads what the server prints
 
 	metricsInfo *record.MetricsInfo
 
@@ -170,6 +172,11 @@ func (j *job) run(drain, abort *stopper, path string) error {
 		j.server = started
 		defer started.Close() //nolint:errcheck // it is ended either way
 	}
+	unfollow, err := j.followLog(path)
+	if err != nil {
+		return usage("%s", err)
+	}
+	defer unfollow()
 	if err := j.openSampler(drain); err != nil {
 		return err
 	}
@@ -202,7 +209,10 @@ func (j *job) run(drain, abort *stopper, path string) error {
 func (j *job) prepare(ctx context.Context) (err error) {
 	cfg := runner.Config{
 		Plan: j.plan, Cell: j.cell, Secrets: j.secrets(), Texts: j.spec.Texts, Sampler: j.sampler,
-		Server: j.server, Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits,
+		Server: j.server, Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits, Asked: j.asked(), Told: j.told,
+	}
+	if j.log != nil {
+		cfg.Log = j.log
 	}
 	if j.metrics != nil {
 		cfg.Metrics = j.metrics

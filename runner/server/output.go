@@ -26,6 +26,7 @@ const (
 // output takes what a server prints: into the log, and its last lines by themselves.
 type output struct {
 	log   io.Writer
+	each  func(string)
 	ready *regexp.Regexp
 	scrub plan.Scrubber
 	done  chan struct{}
@@ -37,8 +38,8 @@ type output struct {
 	seen    bool  // a line that says it is ready
 }
 
-func newOutput(log io.Writer, ready *regexp.Regexp, scrub plan.Scrubber) *output {
-	return &output{log: log, ready: ready, scrub: scrub, done: make(chan struct{})}
+func newOutput(cfg Config, ready *regexp.Regexp) *output {
+	return &output{log: cfg.Log, each: cfg.Line, ready: ready, scrub: cfg.Secrets.Scrubber(), done: make(chan struct{})}
 }
 
 // read takes all lines, to the end of the pipe: what is not read would block whoever
@@ -74,6 +75,9 @@ func (o *output) line(b []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	text := strings.ToValidUTF8(strings.TrimRight(string(b), "\r\n"), "\uFFFD")
+	if o.each != nil {
+		o.each(text)
+	}
 	o.seen = o.seen || o.ready != nil && o.ready.MatchString(text)
 	if o.lines = append(o.lines, clip(record.OneLine(text))); len(o.lines) > keptLines {
 		o.lines = o.lines[1:]

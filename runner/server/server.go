@@ -29,6 +29,7 @@ type Config struct {
 	Page    string       // the address under which Server.Ready.Path stands
 	Ping    func(context.Context) error
 	Log     io.Writer
+	Line    func(string) // is given each line of the log; nil: nobody
 	Say     func(format string, args ...any)
 }
 
@@ -142,7 +143,7 @@ func (s *Server) launch() (*process, error) {
 	cmd.Dir = s.cfg.dir()
 	cmd.Env = s.cfg.environment()
 	ownGroup(cmd)
-	p := &process{cmd: cmd, out: newOutput(s.cfg.Log, s.line, s.cfg.Secrets.Scrubber()), ended: make(chan struct{})}
+	p := &process{cmd: cmd, out: newOutput(s.cfg, s.line), ended: make(chan struct{})}
 	// A pipe of its own: Wait must not wait for what the server started and left.
 	r, w, err := os.Pipe()
 	if err != nil {
