@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -108,15 +109,15 @@ func (r *run) blame(rows []record.Request) {
 	if r.logging.reader == nil {
 		return
 	}
-	begun, broken, found := 0.0, false, false
+	begun, broken, found := math.Inf(1), false, false
 	for _, row := range rows {
-		if !silent(row) {
+		switch {
+		case silent(row):
+			found, broken = true, broken || row.Outcome != record.ServerError
+		case !row.ResetIdle: // which broke first, and was sent again
 			continue
 		}
-		if !found || row.SentTS < begun {
-			begun = row.SentTS
-		}
-		found, broken = true, broken || row.Outcome != record.ServerError
+		begun = min(begun, row.SentTS)
 	}
 	if !found {
 		return

@@ -2,6 +2,7 @@ package serverlog
 
 import (
 	"regexp"
+	"strings"
 
 	"rung/runner/target"
 	"rung/sinks/record"
@@ -34,6 +35,24 @@ var patterns = []pattern{
 		"Backend does not support a batch size|forcing `max_batch_requests|" +
 		`n_ctx_(seq|slot|per_seq) \(\d+\) ([<>]|exceeds)|rounding down to \d+|context size reduced from|n_ctx_train adjusted|` +
 		`max_total_tokens=\d+ is larger than the profiled value|will be truncated|clamping to \d+|high batch delay of|queue_size=\d+ to small`)},
+}
+
+// hints are words of which one is in every line that matters: to look for them is a
+// hundred times faster than to match, and a server that prints without end must not be
+// held up by whoever reads it.
+//
+//nolint:gochecknoglobals // a constant list; Go has no constant slices
+var hints = [...]string{"emory", "alloc", "oom", "OOM", "ALLOC", "CUDA", "cuda", "CUBLAS", "CUDNN", "NCCL", "OutOf", "rror", "assert", "ASSERT", "panicked", "fault", "terminate called", "died",
+	" reqs", "queue", "batch", "slot", "preempted", "Retract", `" 429`, `" 503`, "overloaded", "busy", "exceeds", "too large", "n_ctx", "max_", "Using max", "truncated", "rounding", "reduced", "clamping", "KV cache"}
+
+// hinted says that a line may matter.
+func hinted(line string) bool {
+	for _, h := range hints {
+		if strings.Contains(line, h) {
+			return true
+		}
+	}
+	return false
 }
 
 // memoryAtStart is how vLLM says that the model leaves no memory for tokens.

@@ -45,6 +45,18 @@ func TestKind(t *testing.T) {
 		if got := Kind(tt.line); got != tt.want {
 			t.Errorf("%q for %s", got, tt.line)
 		}
+		if tt.want != "" && !hinted(tt.line) {
+			t.Errorf("nothing hints at %s", tt.line)
+		}
+	}
+}
+
+// An answered request, the line that most logs are full of, is not looked at.
+func TestPlainLinesAreLeft(t *testing.T) {
+	for _, line := range []string{`INFO:     127.0.0.1:42510 - "POST /v1/completions HTTP/1.1" 200 OK`, `0.00.446.086 I srv          init: listening on http://127.0.0.1:8101`, ""} {
+		if hinted(line) {
+			t.Error(line)
+		}
 	}
 }
 

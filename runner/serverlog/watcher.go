@@ -49,6 +49,9 @@ func (w *Watcher) Line(line string) {
 	if len(line) > mostLooked {
 		line = strings.ToValidUTF8(line[:mostLooked], "")
 	}
+	if !hinted(line) {
+		return
+	}
 	w.learn(line)
 	w.mu.Lock()
 	defer w.mu.Unlock()
