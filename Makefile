@@ -41,6 +41,10 @@ $(LINT):
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VER)
 	mv bin/golangci-lint $@
 
+.PHONY: crash
+crash: ## kill a hundred runs at random times, and see that each loses nothing and is resumed
+	RUNG_CRASH=100 $(GO) test ./cmd/rung -count 1 -timeout 30m -v -run TestKilledRunsLoseNothing
+
 .PHONY: lint
 lint: $(LINT) ## run the linter, and see each fence between the packages refuse a planted import
 	$(LINT) run

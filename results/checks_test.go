@@ -212,8 +212,8 @@ func TestInvalid(t *testing.T) {
 		t.Errorf("invalid: %v", v)
 	}
 	for want, change := range map[string]func(*results.Run){
-		"did not end as done":   func(r *results.Run) { r.Manifest.Status = record.InterruptedStatus },
-		"could not be verified": func(r *results.Run) { r.Unverified = true },
+		"did not end as done":  func(r *results.Run) { r.Manifest.Status = record.InterruptedStatus },
+		"did not end in order": func(r *results.Run) { r.Unverified = true },
 		"every round was refused": func(r *results.Run) {
 			measured(r, 4, func(q *record.Request) { q.Counted, q.RejectReason = false, "throttled: x" })
 		},

@@ -73,7 +73,7 @@ func TestUnfinishedRunSaysWhatIsMissing(t *testing.T) {
 	}
 	r.Requests, r.Events = keep, r.Events[:20]
 	rep := report(r)
-	has(t, "notices", strings.Join(rep.Notices, " "), "has not ended", "could not be verified", "no measurement at 4, 8, 16, 32, 64", `"concurrency": nothing was measured`)
+	has(t, "notices", strings.Join(rep.Notices, " "), "has not ended", "no manifest vouches for it", "no measurement at 4, 8, 16, 32, 64", `"concurrency": nothing was measured`)
 	has(t, "verdict", rep.Verdict, "From a run that has not ended: nothing to configure yet")
 	if rep.Ladders[1].Limit.Value != nil || len(rep.Ladders[1].NotWalked) != 5 {
 		t.Errorf("ladder %+v", rep.Ladders[1])
@@ -85,4 +85,17 @@ func TestEmptyRun(t *testing.T) {
 	rep := report(r)
 	has(t, "verdict", rep.Verdict, "From a run that failed: nothing to configure: the plan has no ladder")
 	has(t, "notices", strings.Join(rep.Notices, " "), "The run failed: the server is not there")
+}
+
+// A run that went on after it had stopped says so, and where its surroundings were others.
+func TestResumedRunSaysSo(t *testing.T) {
+	r := resultstest.Small().Run()
+	r.Manifest.Resumes = []record.Resume{{Changed: []string{`server.version: "0.31", now "0.32"`}}}
+	r.Events = append(r.Events, record.Event{Kind: record.Resumed, TS: 40, Reason: "the run had stopped at 30.0 s, 10.0 s before by the wall clock"},
+		record.Event{Kind: record.LadderEnd, Place: record.Place{Ladder: "batch"}, TS: 20, Reason: "interrupted"})
+	rep := report(r)
+	has(t, "notices", strings.Join(rep.Notices, " "), "resumed at 40.0 s", "stopped at 30.0 s", `server.version: "0.31", now "0.32"`)
+	if got := rep.Ladders[0].Ended; got == "interrupted" {
+		t.Errorf("the ladder ended as %q, which is how its first part did", got)
+	}
 }

@@ -154,7 +154,7 @@ func (rep *Report) invalid(r *Run) []string {
 		say("the run did not end as done, but as %q", rep.Run.Status)
 	}
 	if r.Unverified {
-		say("its parts could not be verified")
+		say("it did not end in order, and no manifest vouches for its parts")
 	}
 	if rep.Baseline.Noisy {
 		say("the baseline is noisy")

@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -97,12 +98,13 @@ func notRising(rungs []plan.Rung) string {
 }
 
 func ended(ladder string, events []record.Event) string {
-	for _, e := range events {
-		if e.Kind == record.LadderEnd && e.Ladder == ladder {
-			return e.Reason
+	last, reason := math.Inf(-1), "the run ended before the ladder did"
+	for _, e := range events { // a run that was resumed has several
+		if e.Kind == record.LadderEnd && e.Ladder == ladder && e.TS >= last {
+			last, reason = e.TS, e.Reason
 		}
 	}
-	return "the run ended before the ladder did"
+	return reason
 }
 
 // measure fills in the rungs that were walked, but for what needs other rungs.

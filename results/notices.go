@@ -14,6 +14,7 @@ import (
 func (rep *Report) notice(r *Run, odd int) {
 	say := func(format string, args ...any) { rep.Notices = append(rep.Notices, fmt.Sprintf(format, args...)) }
 	rep.unfinished(r, say)
+	resumed(r, say)
 	if by := rep.SimulatedBy; by != "" {
 		say("Simulated: %s.", by)
 	}
@@ -205,7 +206,7 @@ func (rep *Report) unfinished(r *Run, say func(string, ...any)) {
 		say("The run's status is %q, which this rung does not know.", rep.Run.Status)
 	}
 	if r.Unverified {
-		say("Its parts are not listed, so they could not be verified; the rows of the part that was open are lost.")
+		say("What its parts and its journal hold is shown here, and no manifest vouches for it; rounds without a verdict count nowhere. `rung run SPEC --resume RUN` goes on with it.")
 	}
 	for _, l := range rep.Ladders {
 		if len(l.Rungs) == 0 {
@@ -214,6 +215,21 @@ func (rep *Report) unfinished(r *Run, say func(string, ...any)) {
 		}
 		for _, m := range l.Missing {
 			say("Ladder %q, %s.", l.Name, m)
+		}
+	}
+}
+
+// resumed says when a run that had stopped went on. No figure has the gap in it: rates
+// are of rounds, and a round that was cut short was sent again.
+func resumed(r *Run, say func(string, ...any)) {
+	for _, e := range sortedEvents(r.Events) {
+		if e.Kind == record.Resumed {
+			say("The run was resumed at %.1f s: %s. No figure has that gap in it; the server may have been another one since.", e.TS, e.Reason)
+		}
+	}
+	for _, m := range r.Manifest.Resumes {
+		if len(m.Changed) > 0 {
+			say("When it was resumed, not all was as before: %s.", strings.Join(m.Changed, "; "))
 		}
 	}
 }

@@ -30,8 +30,8 @@ type Run struct {
 	Events   []record.Event
 	Client   []record.ClientSample // of the instrument itself
 
-	// Unverified says that the run never ended and lists no parts: the rows are
-	// those of the parts that lay whole on disk.
+	// Unverified says that the run did not end in order: the rows are those of the
+	// parts that lay whole on disk and of the journal.
 	Unverified bool
 }
 
@@ -72,7 +72,7 @@ func Open(dir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Dir: dir, Manifest: m, Unverified: parquet.Unlisted(m)}
+	r := &Run{Dir: dir, Manifest: m, Unverified: parquet.Unfinished(dir, m)}
 	if err := json.Unmarshal(m.Plan, &r.Plan); err != nil {
 		return nil, fmt.Errorf("%s: the plan in it: %w", filepath.Join(dir, "manifest.json"), err)
 	}

@@ -106,27 +106,15 @@ func (r *run) unchecked(place record.Place, what string, l Limit) error {
 
 // check is one round at a limit, with its warm-ups.
 func (r *run) check(place record.Place, v visit, warmup int) error {
-	if err := r.stillThere(place); err != nil || r.stopped() {
-		return err
-	}
-	r.event(record.PhaseBegin, place, nil)
-	defer func() {
-		r.sampling.trail(r.drain)
-		r.metering.force()
-		r.event(record.PhaseEnd, place, nil)
-		r.at(record.Place{})
-	}()
-	if _, err := r.warm(order{place: warmupOf(place), prompt: v.prompt, shape: v.shape, n: warmup, keyed: "warm " + string(place.Phase)}); err != nil || r.stopped() {
-		return err
-	}
+	v.stay = &stay{r: r, place: place, from: record.PhaseBegin, to: record.PhaseEnd, after: r.trail,
+		before: func() error { return r.stillThere(place) },
+		warm: func() (result, error) {
+			return r.warm(order{place: r.warmupsOf(place), prompt: v.prompt, shape: v.shape, n: warmup, keyed: "warm " + string(place.Phase)})
+		}}
+	defer v.stay.leave()
 	res, err := r.round(place, v)
 	if err != nil {
 		return err
 	}
-	return r.checkAlive(res.rows)
-}
-
-func warmupOf(place record.Place) record.Place {
-	place.Phase = record.Warmup
-	return place
+	return r.checkAlive(res.sent())
 }

@@ -10,6 +10,9 @@
 //  4. What was sent is emitted when its round has its verdict; samples of the
 //     card and events flow between.
 //
+// A run that stopped early goes on from its past (see Past): it goes the same way once
+// more and sends the rounds that are not complete.
+//
 // A round's bodies are made before its clock starts and its answers are looked at
 // after their clocks have stopped, in other goroutines. Bodies are made round by
 // round, so that memory stays bounded however long the plan is.

@@ -17,12 +17,13 @@ import (
 
 // result is one attempt of one round.
 type result struct {
-	rows    []record.Request   // in order of index; a dropped one too
-	counted [][]record.Request // of several rounds: those of each that was admitted
-	cut     bool               // an outcome stopped the sending
-	hits    *float64           // cached prompt tokens by the server's own counter, over the round
-	busy    string             // where the client itself had hardly any time left
-	dry     bool               // a client that could not make requests as fast as they were to be sent
+	rows     []record.Request   // in order of index; a dropped one too
+	counted  [][]record.Request // of several rounds: those of each that was admitted
+	cut      bool               // an outcome stopped the sending
+	recalled int                // rows at its beginning that an earlier part of the run sent
+	hits     *float64           // cached prompt tokens by the server's own counter, over the round
+	busy     string             // where the client itself had hardly any time left
+	dry      bool               // a client that could not make requests as fast as they were to be sent
 }
 
 // flight sends what a load asks for and collects what comes back. Answers are read
@@ -109,9 +110,17 @@ func (f *flight) drop(c call, due time.Time) {
 	}
 	f.turn.take()
 	defer f.turn.give()
+	f.add(row)
+}
+
+// add takes a row that is there but for the verdict of its round.
+func (f *flight) add(row record.Request) {
 	f.rows = append(f.rows, row)
-	f.ended++
-	f.tick(row)
+	f.r.send(record.Item{Draft: &row})
+	if !row.ResetIdle {
+		f.ended++
+		f.tick(row)
+	}
 }
 
 func (f *flight) want(c call) target.Want {
@@ -144,11 +153,7 @@ func (f *flight) read(s sent) {
 	}
 	f.turn.take()
 	defer f.turn.give()
-	f.rows = append(f.rows, row)
-	if !s.idle {
-		f.ended++
-		f.tick(row)
-	}
+	f.add(row)
 }
 
 // tick tells whoever watches that a request has ended.

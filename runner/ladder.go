@@ -72,28 +72,11 @@ func (r *run) pass(w *walk, pass plan.Pass) error {
 func (r *run) rung(w *walk, pass plan.Pass, i int) error {
 	rung := w.l.Rungs[i]
 	place := record.Place{Phase: record.Measure, Ladder: w.l.Name, Pass: pass.Index, Rung: i, Value: rung.Value}
-	if !r.cooled && !r.coolDown(w.l, place) {
-		return nil
-	}
-	r.cooled = false
-	if err := r.stillThere(place); err != nil || r.stopped() {
-		return err
-	}
-	r.event(record.RungBegin, place, nil)
-	defer func() {
-		r.sampling.trail(r.drain)
-		r.metering.force()
-		r.event(record.RungEnd, place, nil)
-		r.at(record.Place{})
-	}()
-	warm, err := r.warmup(place, w.l.Prompt, rung.Shape, rung.Warmup)
-	if err != nil {
-		return err
-	}
 	v := visitOf(w.l, rung)
-	if l := latencies(warm.rows); len(l) > 0 {
-		v.quickest = l[0]
-	}
+	v.stay = &stay{r: r, place: place, from: record.RungBegin, to: record.RungEnd, after: r.trail,
+		before: func() error { return r.approach(w.l, place) },
+		warm:   func() (result, error) { return r.warmup(place, w.l.Prompt, rung.Shape, rung.Warmup) }}
+	defer v.stay.leave()
 	for round := range rung.Rounds {
 		if r.stopped() {
 			return nil
@@ -107,18 +90,28 @@ func (r *run) rung(w *walk, pass plan.Pass, i int) error {
 		}
 		w.tallies[i].add(res)
 		if reason := w.l.Stop.Edge(w.tallies[i].failures); reason != "" {
-			return r.edge(w, at, v, reason, res.rows)
+			return r.edge(w, at, v, reason, res.sent())
 		}
 		if reason := w.slow(i, r.cfg.Plan.Target.API, r.baselineP95); reason != "" {
 			w.edge = i
 			r.event(record.EdgeFound, at, func(e *record.Event) { e.Reason = reason })
 			return nil
 		}
-		if err := r.checkAlive(res.rows); err != nil { // no rule need say that a dead server ends the run
+		if err := r.checkAlive(res.sent()); err != nil { // no rule need say that a dead server ends the run
 			return err
 		}
 	}
 	return nil
+}
+
+// approach is what lies between two rungs: the cool-down, and a look whether the server
+// is still there.
+func (r *run) approach(l plan.Ladder, place record.Place) error {
+	if !r.cooled && !r.coolDown(l, place) {
+		return nil // the run is to stop
+	}
+	r.cooled = false
+	return r.stillThere(place)
 }
 
 // stillThere asks the server before a rung, and waits for one that is away: what
@@ -162,7 +155,7 @@ func (r *run) edge(w *walk, place record.Place, v visit, reason string, rows []r
 		if err != nil {
 			return err
 		}
-		if err := r.checkAlive(res.rows); err != nil {
+		if err := r.checkAlive(res.sent()); err != nil {
 			return err
 		}
 	}

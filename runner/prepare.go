@@ -37,6 +37,8 @@ type Config struct {
 	// that follow. nil: nothing is known of it, and nothing is checked.
 	Limits func() ([]Limit, error)
 
+	Past *Past // nil: the run begins
+
 	Usage     func() self.Usage // what rung itself takes; nil: it is not watched
 	SelfCheck string            // SelfCheck, or why there is none
 	Wall      func() time.Time  // the wall clock; nil: the system's
@@ -57,6 +59,7 @@ type Prepared struct {
 	cfg        Config
 	client     *target.Client
 	clock      clock
+	past       history
 	materials  map[string]*material // by prompt name
 	server     record.Server
 	warnings   []string // what a reader of the results should know and no figure shows
@@ -97,7 +100,9 @@ func Prepare(ctx context.Context, cfg Config) (*Prepared, error) {
 	if cfg.Dial != nil {
 		client.DialBy(cfg.Dial)
 	}
-	p := &Prepared{cfg: cfg, client: client, clock: clock{time.Now()}, materials: map[string]*material{}, dims: &dimension{}, alivePause: alivePause}
+	p := &Prepared{cfg: cfg, client: client, materials: map[string]*material{}, dims: &dimension{}, alivePause: alivePause}
+	p.past = newHistory(cfg.Past)
+	p.clock = since(cfg.Past, p.past, time.Now())
 	if err := p.prepare(ctx); err != nil {
 		client.Close()
 		return nil, err
@@ -243,7 +248,7 @@ func widest(c plan.Cell) int {
 // probe sends one request before the run and keeps its row. exact says that its
 // input tokens must be as planned.
 func (p *Prepared) probe(ctx context.Context, m *material, shape plan.Shape, exact bool) (record.Request, error) {
-	key := plan.Key{Phase: string(record.Probe), Ladder: m.prompt.Name, Index: len(p.probes)}
+	key := plan.Key{Phase: string(record.Probe), Ladder: m.prompt.Name, Attempt: p.past.times, Index: len(p.probes)}
 	body, tokens, err := m.body(ctx, p.client, shape, func(input int) [32]byte { return p.cfg.Plan.Draw(key, input) })
 	if err != nil {
 		return record.Request{}, err

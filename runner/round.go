@@ -17,7 +17,7 @@ const leastInFlight = 0.95
 // number of requests that the round was to have; 0 where that was not planned.
 func (r *run) admit(place record.Place, v visit, res result, planned int) string {
 	if r.stopped() && !res.cut && (len(own(res.rows)) < planned || planned == 0 || has(res.rows, record.Cancelled)) || has(res.rows, record.Cancelled) {
-		return "interrupted"
+		return cutShort
 	}
 	if reason := refuseBy(res.rows, record.TokenMismatch, "input tokens off the plan"); reason != "" {
 		return reason

@@ -31,6 +31,9 @@ type run struct {
 	chunksSaid bool                  // that chunks and tokens do not go together
 	clocks     map[rungKey][]float64 // median SM clock of each round that counted, in MHz
 
+	past history
+	live bool // something was sent, or is about to be: what comes is not in the past
+
 	idle        map[string]*record.Sample // each card in the idle time, by UUID
 	baselineP95 float64                   // seconds; 0 where there was no baseline
 }
@@ -49,7 +52,8 @@ type Summary struct {
 // goroutines but never by two at once, and must not block. An error means that
 // the run failed; what was emitted before stays true.
 func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Summary, error) {
-	r := &run{Prepared: p, drain: drain, abort: abort, emit: emit, emitting: newTurn(), cooled: true, clocks: map[rungKey][]float64{}}
+	r := &run{Prepared: p, drain: drain, abort: abort, emit: emit, emitting: newTurn(), cooled: true, clocks: map[rungKey][]float64{},
+		past: p.past, live: p.cfg.Past == nil, idle: p.past.idle, incident: p.past.incident}
 	r.at(record.Place{})
 	r.sampling = newSampling(r, p.cfg.Sampler, p.cfg.Plan.GPU.Interval.D())
 	r.metering = newMetering(r, p.cfg.Metrics)
@@ -60,7 +64,7 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 	for i := range p.probes {
 		r.send(record.Item{Request: &p.probes[i]})
 	}
-	r.event(record.RunBegin, record.Place{}, nil)
+	r.begin()
 	for _, w := range p.warnings {
 		r.event(record.Warning, record.Place{}, func(e *record.Event) { e.Reason = w })
 	}
@@ -87,6 +91,16 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 		}
 	})
 	return s, err
+}
+
+// begin marks the beginning of the run, or of a further part of it.
+func (r *run) begin() {
+	past := r.cfg.Past
+	if past == nil {
+		r.event(record.RunBegin, record.Place{}, nil)
+		return
+	}
+	r.event(record.Resumed, record.Place{}, func(e *record.Event) { e.Reason = r.past.gap(e.TS, past.Elapsed.Seconds()) })
 }
 
 func (r *run) all() error {
@@ -134,6 +148,8 @@ func (r *run) freshServer(ladder int, gone error) error {
 	switch {
 	case r.cfg.Server == nil:
 		return gone
+	case gone == nil && !r.live: // it has just been started, for this part of the run
+		return nil
 	case gone == nil && !asked:
 		return nil
 	}
@@ -160,28 +176,15 @@ func (r *run) freshServer(ladder int, gone error) error {
 // baseline is silence, then single requests.
 func (r *run) baseline(b plan.Baseline) error {
 	place := record.Place{Phase: record.Baseline}
-	r.at(place)
-	r.event(record.PhaseBegin, place, nil)
-	defer func() {
-		r.event(record.PhaseEnd, place, nil)
-		r.at(record.Place{})
-	}()
-	r.event(record.IdleBegin, place, nil)
-	pause(r.drain, b.Idle.D())
-	r.sampling.force()
-	r.metering.force()
-	r.rest()
-	r.event(record.IdleEnd, place, nil)
-	if r.stopped() {
-		return nil
-	}
-	if _, err := r.warmup(place, b.Prompt, b.Shape, b.Warmup); err != nil {
-		return err
-	}
-	if r.stopped() {
-		return nil
-	}
 	v := visit{prompt: b.Prompt, shape: b.Shape, requests: b.Requests, warm: b.Warmup > 0, reruns: baselineReruns, stop: baselineStop()}
+	v.stay = &stay{r: r, place: place, from: record.PhaseBegin, to: record.PhaseEnd, warm: func() (result, error) {
+		r.silence(place, b.Idle.D())
+		if r.stopped() {
+			return result{}, nil
+		}
+		return r.warmup(place, b.Prompt, b.Shape, b.Warmup)
+	}}
+	defer v.stay.leave()
 	res, err := r.round(place, v)
 	if err != nil {
 		return err
@@ -192,7 +195,18 @@ func (r *run) baseline(b plan.Baseline) error {
 		})
 	}
 	r.baselineP95 = p95(res.rows)
-	return r.checkAlive(res.rows)
+	return r.checkAlive(res.sent())
+}
+
+// silence is the idle time: what the loaded model holds by itself.
+func (r *run) silence(place record.Place, length time.Duration) {
+	r.at(place)
+	r.event(record.IdleBegin, place, nil)
+	pause(r.drain, length)
+	r.sampling.force()
+	r.metering.force()
+	r.rest()
+	r.event(record.IdleEnd, place, nil)
 }
 
 // baselineStop ends a baseline whose server can't serve one request at a time:
@@ -207,8 +221,7 @@ const baselineReruns = 3
 // warmup sends requests at the shape that follows: recorded, never counted. A
 // timeout ends them early: the round shows it too, and each more would wait as long.
 func (r *run) warmup(at record.Place, pr plan.Prompt, shape plan.Shape, n int) (result, error) {
-	at.Phase = record.Warmup
-	return r.warm(order{place: at, prompt: pr, shape: shape, n: n})
+	return r.warm(order{place: r.warmupsOf(at), prompt: pr, shape: shape, n: n})
 }
 
 func (r *run) warm(o order) (result, error) {
@@ -283,9 +296,9 @@ const (
 	aliveTimeout = 5 * time.Second
 )
 
-// checkAlive asks a server that broke connections, ran out of memory, or let requests wait until
-// their time was up, whether it is still there. It is ErrServerGone where it stays
-// away.
+// checkAlive asks a server that broke connections, ran out of memory, or let requests
+// wait until their time was up, whether it is still there. It is ErrServerGone where it
+// stays away.
 func (r *run) checkAlive(rows []record.Request) error {
 	switch rows = own(rows); {
 	case has(rows, record.Reset), has(rows, record.Refused), has(rows, record.OOM):
@@ -338,6 +351,9 @@ func (r *run) event(kind record.EventKind, place record.Place, fill func(*record
 	e := &record.Event{Place: place, Time: now, TS: r.clock.at(now), Kind: kind}
 	if fill != nil {
 		fill(e)
+	}
+	if r.past.told(*e, r.live) {
+		return
 	}
 	r.send(record.Item{Event: e})
 }

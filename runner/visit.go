@@ -24,7 +24,7 @@ type visit struct {
 	duration time.Duration // of each round
 	rate     float64       // open loop: requests due a second
 	arrivals string
-	quickest float64 // seconds that the quickest warm-up took; 0: not known
+	stay     *stay // at whose place it is
 }
 
 // visitOf is a rung of a ladder.
@@ -55,8 +55,20 @@ func (v visit) trips(planned int) func(record.Outcome) bool {
 // round sends one round until it is admitted, its budget is spent, an outcome
 // cut it, or the run is drained. It returns the rows of all attempts.
 func (r *run) round(place record.Place, v visit) (all result, err error) {
-	for attempt := range v.reruns + 1 {
-		place.Attempt = attempt
+	for spent := 0; spent <= v.reruns; place.Attempt++ {
+		if p := r.past.rounds[place]; p != nil {
+			if all.recall(p, v) {
+				break
+			}
+			if !p.wasted() {
+				spent++
+			}
+			continue
+		}
+		if err := v.stay.arrive(); err != nil || r.stopped() {
+			return all, err
+		}
+		spent++
 		res, planned, err := r.attempt(place, v)
 		if err != nil {
 			return all, err
@@ -159,10 +171,10 @@ func (r *run) enough(v visit, attempt int) int {
 		return -1
 	}
 	least := 2 * v.shape.InFlight
-	if v.quickest <= 0 {
+	if v.stay.quickest <= 0 {
 		return least << min(attempt, 10)
 	}
-	n := 1.5 * v.duration.Seconds() / v.quickest * float64(v.shape.InFlight) * math.Exp2(float64(attempt))
+	n := 1.5 * v.duration.Seconds() / v.stay.quickest * float64(v.shape.InFlight) * math.Exp2(float64(attempt))
 	return max(least, int(min(n, most)))
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"rung/sinks/record"
 )
@@ -63,6 +64,10 @@ func (p *Pump) Close() error {
 	return p.err
 }
 
+// rhythm is how long items are let gather, so that what a sink does for each batch of
+// them is not done for each alone. It is the most that a crash takes.
+const rhythm = 20 * time.Millisecond
+
 func (p *Pump) run() {
 	defer close(p.done)
 	defer func() {
@@ -76,9 +81,11 @@ func (p *Pump) run() {
 		for _, it := range items {
 			p.write(it)
 		}
+		p.flush()
 		if !more {
 			break
 		}
+		time.Sleep(rhythm)
 	}
 	for _, s := range p.sinks {
 		if err := s.Close(); err != nil && p.err == nil {
@@ -111,7 +118,25 @@ func (p *Pump) write(it record.Item) {
 	for _, s := range p.sinks {
 		errs = append(errs, s.Write(it))
 	}
-	if err := errors.Join(errs...); err != nil {
+	p.fail(errors.Join(errs...))
+}
+
+// flush tells each sink that no more has come for now.
+func (p *Pump) flush() {
+	if p.err != nil {
+		return
+	}
+	var errs []error
+	for _, s := range p.sinks {
+		if f, ok := s.(Flusher); ok {
+			errs = append(errs, f.Flush())
+		}
+	}
+	p.fail(errors.Join(errs...))
+}
+
+func (p *Pump) fail(err error) {
+	if err != nil {
 		p.err = fmt.Errorf("writing the results: %w", err)
 		p.failed(p.err)
 	}

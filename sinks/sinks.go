@@ -13,3 +13,7 @@ type Sink interface {
 	// and also after a Write that failed.
 	Close() error
 }
+
+// Flusher is a sink that may hold back what it was given. Flush puts it where it outlives
+// the process; it is called whenever items run out.
+type Flusher interface{ Flush() error }

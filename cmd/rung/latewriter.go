@@ -23,8 +23,9 @@ func (w *lateWriter) Write(p []byte) (int, error) {
 	return w.held.Write(p)
 }
 
+// open begins the file, or goes on with it where the run does.
 func (w *lateWriter) open(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a result to be shared, not a secret
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644) //nolint:gosec // a result to be shared, not a secret
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ type runFlags struct {
 	out   string
 	cells []string // numbers and names; none means all
 
+	resume      string // folder of the run that is to go on; empty: a new one
 	noSelfCheck bool
 }
 
@@ -46,7 +47,10 @@ touched. The first interrupt lets what is in flight come back and ends the run;
 the second gives that up too. What was measured is kept either way.
 
 A spec with a matrix has a run for each of its cells, one after the other in the
-order of rung plan, until one fails or is interrupted.`,
+order of rung plan, until one fails or is interrupted.
+
+With --resume a run that was interrupted, killed or failed goes on in its own
+folder, from its first round that is not complete. The spec must be the same.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runSpec(cmd.Context(), args[0], f, o) },
 	}
@@ -54,8 +58,12 @@ order of rung plan, until one fails or is interrupted.`,
 	f.add(c)
 	c.Flags().StringVar(&o.out, "out", o.out, "`folder` that the results are written to")
 	must(c.MarkFlagDirname("out"))
+	c.Flags().StringVar(&o.resume, "resume", "", "go on with the run in this `folder`, or the latest of an experiment's")
+	must(c.MarkFlagDirname("resume"))
 	c.Flags().BoolVar(&o.noSelfCheck, "no-self-check", false, "do not measure, for a second before the run, how fast this machine can send at all")
 	c.Flags().StringArrayVar(&o.cells, "cell", nil, "run this cell of the matrix alone, by its `number or name`; may be given several times")
+	c.MarkFlagsMutuallyExclusive("resume", "cell")
+	c.MarkFlagsMutuallyExclusive("resume", "out")
 	return c
 }
 
@@ -78,6 +86,8 @@ type job struct {
 	server   runner.Server // what can be started again; nil: nothing
 	path     string        // of the spec
 	dir      string
+	resumed  *resumed // nil: the run begins
+	writer   *parquet.Writer
 	manifest record.Manifest
 	pump     *sinks.Pump // nil before the recording begins
 }
@@ -87,6 +97,14 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 	res, err := a.load(path, f, true)
 	if err != nil {
 		return err
+	}
+	simulated := f.simulate || res.Plan.Simulated()
+	var past *resumed
+	if o.resume != "" {
+		if past, err = a.openResumed(o.resume, res, simulated); err != nil {
+			return err
+		}
+		o.cells = past.cell()
 	}
 	cells, err := choose(res.Plan.Cells, o.cells)
 	if err != nil {
@@ -104,7 +122,7 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 		if len(cells) > 1 {
 			a.say("cell %d of %d: %s", i+1, len(cells), c.Name)
 		}
-		j := &job{app: a, spec: res, plan: res.Plan, cell: c, simulated: f.simulate || res.Plan.Simulated(), flags: o, path: path}
+		j := &job{app: a, spec: res, plan: res.Plan, cell: c, simulated: simulated, flags: o, path: path, resumed: past}
 		if err := j.run(drain, abort, path); err != nil {
 			return err
 		}
@@ -199,7 +217,11 @@ func (j *job) run(drain, abort *stopper, path string) error {
 		return failed(fmt.Errorf("%w\nThe run did not start and nothing was written", err))
 	}
 	defer j.prepared.Close()
-	if err := j.create(path, j.flags.out, &log); err != nil {
+	open := func() error { return j.create(path, j.flags.out, &log) }
+	if j.resumed != nil {
+		open = func() error { return j.reopen(&log) }
+	}
+	if err := open(); err != nil {
 		return failed(err)
 	}
 	defer log.close() //nolint:errcheck // its sync is not worth failing a run over
@@ -210,6 +232,7 @@ func (j *job) prepare(ctx context.Context) (err error) {
 	cfg := runner.Config{
 		Plan: j.plan, Cell: j.cell, Secrets: j.secrets(), Texts: j.spec.Texts, Sampler: j.sampler,
 		Server: j.server, Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits, Asked: j.asked(), Told: j.told,
+		Past: j.resumed.past(j.now()),
 	}
 	if j.log != nil {
 		cfg.Log = j.log
@@ -273,10 +296,8 @@ func (j *job) create(path, out string, log *lateWriter) error {
 	if err := os.WriteFile(filepath.Join(dir, "spec.hcl"), j.spec.Source, 0o644); err != nil { //nolint:gosec // a result to be shared, not a secret
 		return err
 	}
-	if j.simulated || j.server != nil {
-		if err := log.open(filepath.Join(dir, "server.log")); err != nil {
-			return err
-		}
+	if err := j.openLog(log); err != nil {
+		return err
 	}
 	raw, err := json.Marshal(p)
 	if err != nil {
@@ -287,37 +308,49 @@ func (j *job) create(path, out string, log *lateWriter) error {
 		Experiment: p.Experiment, RunID: id, Cell: j.cell.Name, Status: record.Running,
 		SpecHash: p.SpecHash, WorkloadHash: j.cell.WorkloadHash, PlanDigest: p.Digest(), Seed: p.Seed,
 		Variables: j.spec.Variables, Plan: raw, Began: j.prepared.Began().UTC(),
-		Host: thisHost(), Git: commitOf(path), Server: j.prepared.Server(), Client: j.prepared.Instrument(), GPU: j.gpu, Metrics: j.metricsInfo, GPUs: []record.Device{}, Parts: []record.Part{},
+		Host: thisHost(), Git: commitOf(path), Server: j.prepared.Server(), Client: j.prepared.Instrument(), GPU: j.gpu, Metrics: j.metricsInfo, GPUs: j.devices(), Parts: []record.Part{},
 	}
-	if j.sampler != nil {
-		j.manifest.GPUs = j.sampler.Devices()
+	if err := parquet.WriteManifest(dir, j.manifest); err != nil {
+		return err
 	}
-	return parquet.WriteManifest(dir, j.manifest)
+	j.writer, err = parquet.NewWriter(dir, parquet.Identity{Experiment: p.Experiment, RunID: id, Cell: j.cell.Name}, j.now)
+	return err
+}
+
+// openLog begins the file of what the server prints, or goes on with it.
+func (j *job) openLog(log *lateWriter) error {
+	if !j.simulated && j.server == nil {
+		return nil
+	}
+	return log.open(filepath.Join(j.dir, "server.log"))
+}
+
+// devices are the cards that are sampled.
+func (j *job) devices() []record.Device {
+	if j.sampler == nil {
+		return []record.Device{}
+	}
+	return j.sampler.Devices()
 }
 
 // record runs the plan into the sinks and writes the manifest, last.
 func (j *job) record(drain, abort *stopper) error {
-	p := j.manifest
-	writer, err := parquet.NewWriter(j.dir, parquet.Identity{Experiment: p.Experiment, RunID: p.RunID, Cell: p.Cell}, j.now)
-	if err != nil {
-		return failed(err)
-	}
 	show := progress.New(j.stderr, j.plan, j.cell, progress.Options{
 		Live: j.color(j.errTTY), Width: j.columns, UTF8: j.utf8(), Simulated: j.simulated, Now: j.now})
-	j.pump = sinks.NewPump(func(error) { drain.cancel(); abort.cancel() }, writer, show)
+	j.pump = sinks.NewPump(func(error) { drain.cancel(); abort.cancel() }, j.writer, show)
 	summary, runErr := j.prepared.Run(drain, abort, j.pump.Put)
 	sinkErr := j.pump.Close()
-	err = errors.Join(runErr, sinkErr)
+	err := errors.Join(runErr, sinkErr)
 
-	j.manifest.Parts, j.manifest.Counts = writer.Parts(), writer.Counts()
+	j.manifest.Parts, j.manifest.Counts = j.writer.Parts(), j.writer.Counts()
 	ended := j.now().UTC()
 	j.manifest.Ended = &ended
-	j.manifest.GPU.Late = summary.LateSamples
+	j.manifest.GPU.Late += summary.LateSamples
 	if summary.GPULost != "" {
 		j.manifest.GPU.Warnings = summary.GPULost
 	}
 	if m := j.manifest.Metrics; m != nil {
-		m.Late, m.Lost = summary.LateMetrics, summary.MetricsLost
+		m.Late, m.Lost = m.Late+summary.LateMetrics, summary.MetricsLost
 	}
 	j.manifest.Status = record.Done
 	switch {
@@ -330,7 +363,12 @@ func (j *job) record(drain, abort *stopper) error {
 		err = errors.Join(err, j.addDeclared())
 	}
 	if werr := parquet.WriteManifest(j.dir, j.manifest); werr != nil {
-		err = errors.Join(err, werr)
+		err = errors.Join(err, werr) // the journal stays: it lists what the manifest does not
+	} else {
+		err = errors.Join(err, j.writer.End())
+	}
+	if j.manifest.Status != record.Done {
+		j.say("to go on with it: rung run %s --resume %s", j.path, j.dir)
 	}
 	fmt.Fprintln(j.stdout, j.dir) //nolint:errcheck // a closed stdout has no reader
 	switch {

@@ -48,5 +48,8 @@ func Write(r *results.Run, root string) (dir string, err error) {
 	if err := os.WriteFile(filepath.Join(dir, "spec.hcl"), []byte(r.Spec), 0o644); err != nil {
 		return "", err
 	}
-	return dir, parquet.WriteManifest(dir, m)
+	if err := parquet.WriteManifest(dir, m); err != nil {
+		return "", err
+	}
+	return dir, w.End()
 }

@@ -41,16 +41,19 @@ func identityColumns[T any]() []column[T] {
 	}
 }
 
-// placeColumns say where in the plan a row belongs. Outside ladders all but the
-// phase are null.
+// placeColumns say where in the plan a row belongs. Outside ladders there is no rung;
+// a round and its attempts there are as well.
 func placeColumns[T any](at func(*row[T]) *record.Place, reach func(*row[T]) scope) []column[T] {
 	from := func(s scope) func(*row[T]) bool { return func(r *row[T]) bool { return reach(r) >= s } }
+	on := func(s scope) func(*row[T]) bool {
+		return func(r *row[T]) bool { return reach(r) >= s && at(r).Ladder != "" }
+	}
 	return []column[T]{
 		text("phase", "probe, baseline, warmup, measure, retest, confirm; null between phases", func(r *row[T]) *record.Phase { return &at(r).Phase }),
 		text("ladder", "label of the ladder; null outside ladders", func(r *row[T]) *string { return &at(r).Ladder }),
-		whole("pass", "", "walk along the ladder, from 0", func(r *row[T]) *int { return &at(r).Pass }).when(from(inPass)),
-		whole("rung_index", "", "rung of the ladder, from 0", func(r *row[T]) *int { return &at(r).Rung }).when(from(inRung)),
-		number("rung_value", "the axis' unit", "value of the rung", func(r *row[T]) *float64 { return &at(r).Value }).when(from(inRung)),
+		whole("pass", "", "walk along the ladder, from 0", func(r *row[T]) *int { return &at(r).Pass }).when(on(inPass)),
+		whole("rung_index", "", "rung of the ladder, from 0", func(r *row[T]) *int { return &at(r).Rung }).when(on(inRung)),
+		number("rung_value", "the axis' unit", "value of the rung", func(r *row[T]) *float64 { return &at(r).Value }).when(on(inRung)),
 		whole("round", "", "round at the rung, in its pass, from 0", func(r *row[T]) *int { return &at(r).Round }).when(from(inRound)),
 		whole("attempt", "", "times that the round had been run before", func(r *row[T]) *int { return &at(r).Attempt }).when(from(inRound)),
 	}
@@ -58,7 +61,7 @@ func placeColumns[T any](at func(*row[T]) *record.Place, reach func(*row[T]) sco
 
 // inLadders is the reach of rows that are always those of a round, or of none.
 func inLadders(p *record.Place) scope {
-	if p.Ladder == "" {
+	if p.Ladder == "" && (p.Phase == "" || p.Phase == record.Probe) {
 		return nowhere
 	}
 	return inRound
@@ -66,7 +69,11 @@ func inLadders(p *record.Place) scope {
 
 // eventScope is how far the place of an event is known.
 func eventScope(e *record.Event) scope {
-	if e.Ladder == "" {
+	switch {
+	case e.Ladder != "":
+	case e.Kind == record.RoundBegin, e.Kind == record.RoundEnd:
+		return inRound
+	default:
 		return nowhere
 	}
 	switch e.Kind {

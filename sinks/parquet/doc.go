@@ -17,6 +17,9 @@
 // the reader, the metadata in the files and DescribeSchema all use that table.
 //
 // A part is not appended to: Parquet has its index at the end, and a file without
-// it is unreadable. A run that is killed therefore loses the rows of the open
-// part, at most a minute of them.
+// it is unreadable. So what is not a part yet lies in the folder journal as well, in
+// logs (see frame.go) to which each batch of rows is appended as it comes. What a
+// killed run leaves is its parts and its journal. The readers read both; Reopen makes
+// the journal parts and goes on behind them. A round whose verdict is not recorded
+// counts nowhere: some of its requests may be missing.
 package parquet

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	pq "github.com/apache/arrow/go/v17/parquet"
@@ -25,16 +26,7 @@ func (t table[T]) encode(to io.Writer, id Identity, items []T) (err error) {
 	schema := t.schema()
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
-	r := row[T]{id: id}
-	for i, c := range t.columns {
-		f := b.Field(i)
-		f.Reserve(len(items))
-		for j := range items {
-			r.v = &items[j]
-			c.put(f, &r)
-		}
-	}
-	rec := b.NewRecord()
+	rec := t.build(b, id, items)
 	defer rec.Release()
 	// pqarrow closes what it writes to; the caller still has to sync it.
 	fw, err := pqarrow.NewFileWriter(schema, struct{ io.Writer }{w}, t.properties(), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
@@ -45,6 +37,20 @@ func (t table[T]) encode(to io.Writer, id Identity, items []T) (err error) {
 		return err
 	}
 	return fw.Close()
+}
+
+// build makes items a batch, by a builder of the table's schema.
+func (t table[T]) build(b *array.RecordBuilder, id Identity, items []T) arrow.Record {
+	r := row[T]{id: id}
+	for i, c := range t.columns {
+		f := b.Field(i)
+		f.Reserve(len(items))
+		for j := range items {
+			r.v = &items[j]
+			c.put(f, &r)
+		}
+	}
+	return b.NewRecord()
 }
 
 // firstError keeps the first error of a writer.

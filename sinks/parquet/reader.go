@@ -7,12 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -32,8 +28,21 @@ const (
 
 // ReadRequests reads the table requests of the run in dir, whose manifest is m,
 // in the order of writing. See read for what is checked.
+//
+// Of a run that has not ended in order, requests whose round has no verdict are read too,
+// and count nowhere.
 func ReadRequests(dir string, m record.Manifest) ([]record.Request, error) {
-	return read(dir, m, requests())
+	rows, err := read(dir, m, requests())
+	if err != nil || !Unfinished(dir, m) {
+		return rows, err
+	}
+	events, err := ReadEvents(dir, m)
+	if err != nil {
+		return nil, err
+	}
+	record.VoidUnjudged(rows, events)
+	drafts, err := readDrafts(dir, m, rows)
+	return append(rows, drafts...), err
 }
 
 // ReadSamples reads the table gpu.
@@ -56,18 +65,18 @@ func ReadServer(dir string, m record.Manifest) ([]record.ServerSample, error) {
 	return read(dir, m, server())
 }
 
-// Unlisted says whether the manifest lists no parts because its run was never
-// finished: it runs still, or was killed. The readers then take the parts that
-// lie in the folders, unverified, and a report must say so.
-func Unlisted(m record.Manifest) bool { return m.Status == record.Running && len(m.Parts) == 0 }
-
 // read reads a table part by part. Each part's size and SHA-256 are those of the
-// manifest before it is opened, its row count after, and each row is of the run.
+// manifest before it is opened, its row count after, and each row is of the run. Of a run
+// that has not ended in order, parts that no list has are read as they are, and then what
+// lies in the journal.
 func read[T any](dir string, m record.Manifest, t table[T]) ([]T, error) {
-	parts := m.Parts
-	if Unlisted(m) {
+	parts, logs, unfinished := m.Parts, []leftover(nil), Unfinished(dir, m)
+	if unfinished {
 		var err error
-		if parts, err = onDisk(dir, t.name); err != nil {
+		if logs, err = leftovers(dir, t.name); err != nil {
+			return nil, err
+		}
+		if parts, err = listed(dir, m, t.name); err != nil {
 			return nil, err
 		}
 	}
@@ -76,35 +85,27 @@ func read[T any](dir string, m record.Manifest, t table[T]) ([]T, error) {
 		if p.Table != t.name {
 			continue
 		}
-		more, err := readPart(dir, m, p, t)
+		more, err := readPart(dir, m, p, t, unfinished && p.SHA256 == "")
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w; %s", filepath.Join(dir, filepath.FromSlash(p.Path)), err, wayOut)
+		}
+		items = append(items, more...)
+	}
+	for _, l := range logs {
+		if slices.ContainsFunc(parts, func(p record.Part) bool { return seqOf(p.Path) == l.seq }) {
+			continue // it has become a part
+		}
+		more, err := readLog(l, m, t)
+		if err != nil {
+			return nil, err
 		}
 		items = append(items, more...)
 	}
 	return items, nil
 }
 
-// onDisk lists the whole parts of a table: the ones under their own names.
-func onDisk(dir, table string) ([]record.Part, error) {
-	entries, err := os.ReadDir(filepath.Join(dir, table))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list the parts of a run that has not ended: %w", err)
-	}
-	var parts []record.Part
-	for _, e := range entries {
-		if name := e.Name(); strings.HasSuffix(name, ".parquet") && !strings.HasPrefix(name, ".") {
-			parts = append(parts, record.Part{Path: path.Join(table, name), Table: table})
-		}
-	}
-	slices.SortFunc(parts, func(a, b record.Part) int { return strings.Compare(a.Path, b.Path) })
-	return parts, nil
-}
-
-func readPart[T any](dir string, m record.Manifest, p record.Part, t table[T]) (items []T, err error) {
+// readPart reads one part. One that is as it lies is held against no list.
+func readPart[T any](dir string, m record.Manifest, p record.Part, t table[T], asItLies bool) (items []T, err error) {
 	name := filepath.FromSlash(p.Path)
 	if !filepath.IsLocal(name) {
 		return nil, errors.New("the manifest names a file outside the run's folder")
@@ -113,7 +114,7 @@ func readPart[T any](dir string, m record.Manifest, p record.Part, t table[T]) (
 	if err != nil {
 		return nil, err
 	}
-	if p.SHA256 != "" || !Unlisted(m) {
+	if !asItLies {
 		if int64(len(b)) != p.Bytes {
 			return nil, fmt.Errorf("%d bytes, and the manifest says %d: cut or altered", len(b), p.Bytes)
 		}
@@ -121,33 +122,28 @@ func readPart[T any](dir string, m record.Manifest, p record.Part, t table[T]) (
 			return nil, errors.New("its SHA-256 is not the manifest's: altered")
 		}
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			items, err = nil, fmt.Errorf("damaged: %v", r)
-		}
-	}()
-	items, err = decode(b, m, t)
+	items, err = decodeSafely(b, m, t)
 	if err != nil {
 		return nil, err
 	}
-	if !Unlisted(m) && int64(len(items)) != p.Rows {
+	if !asItLies && int64(len(items)) != p.Rows {
 		return nil, fmt.Errorf("%d rows, and the manifest says %d", len(items), p.Rows)
 	}
 	return items, nil
 }
 
-// decode reads one part of a run.
-func decode[T any](b []byte, m record.Manifest, t table[T]) ([]T, error) {
+// decodeSafely reads one part of a run, whatever its bytes are.
+func decodeSafely[T any](b []byte, m record.Manifest, t table[T]) (items []T, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			items, err = nil, fmt.Errorf("damaged: %v", r)
+		}
+	}()
 	items, rows, err := decodeRows(b, t)
 	if err != nil {
 		return nil, err
 	}
-	for i := range rows {
-		if rows[i].id.RunID != m.RunID {
-			return nil, fmt.Errorf("row %d is of run %q, not %q", i, rows[i].id.RunID, m.RunID)
-		}
-	}
-	return items, nil
+	return items, checkOwner(rows, m)
 }
 
 // decodeRows reads one Parquet file, column by column in this goroutine: a damaged
@@ -170,10 +166,7 @@ func decodeRows[T any](b []byte, t table[T]) ([]T, []row[T], error) {
 		return nil, nil, err
 	}
 	items := make([]T, pf.NumRows())
-	rows := make([]row[T], len(items))
-	for i := range rows {
-		rows[i].v = &items[i]
-	}
+	rows := rowsOf(items)
 	for _, c := range t.columns {
 		if c.read == nil {
 			continue

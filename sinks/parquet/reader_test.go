@@ -74,8 +74,11 @@ func TestReaderChecksParts(t *testing.T) {
 func TestUnlistedPartsAreRead(t *testing.T) {
 	dir, m, part := writtenRun(t)
 	m.Status, m.Parts = record.Running, nil
-	if !Unlisted(m) {
-		t.Fatal("a running manifest without parts is not Unlisted")
+	if !Unfinished(dir, m) {
+		t.Fatal("a running manifest is not Unfinished")
+	}
+	if err := os.RemoveAll(filepath.Join(dir, journalFolder)); err != nil { // as one had none once
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "requests", ".0002-x.parquet.tmp"), []byte("half"), 0o644); err != nil {
 		t.Fatal(err)
@@ -109,5 +112,24 @@ func TestOnlyWholeFilesAppear(t *testing.T) {
 	entries, _ := os.ReadDir(dir)
 	if err == nil || len(entries) > 0 {
 		t.Errorf("error %v and %d files, want an error and none", err, len(entries))
+	}
+}
+
+// A round outside ladders that was sent again has two attempts there too: taken for
+// one, the verdict of the first would be that of both.
+func TestAttemptsOutsideLadders(t *testing.T) {
+	w, dir, m := newWriter(t, (&clock{begin}).now)
+	refused, counted := probeRequest(), probeRequest()
+	refused.Phase, refused.RejectReason = record.Baseline, "throttled"
+	counted.Phase, counted.Attempt, counted.Counted = record.Baseline, 1, true
+	write(t, w, probeRequest(), refused, counted, record.Event{Kind: record.RoundEnd, Place: counted.Place, Time: begin}, record.Event{Kind: record.IdleEnd, Place: refused.Place, Time: begin})
+	finish(t, w, &m)
+	rows, err := ReadRequests(dir, m)
+	if err != nil || len(rows) != 3 || rows[1].Attempt != 0 || rows[2].Attempt != 1 {
+		t.Errorf("%d rows, %v: the third is of attempt %d", len(rows), err, rows[2].Attempt)
+	}
+	events, err := ReadEvents(dir, m)
+	if err != nil || events[0].Attempt != 1 {
+		t.Errorf("%+v, %v", events, err)
 	}
 }

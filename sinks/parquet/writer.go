@@ -23,45 +23,101 @@ type Identity struct{ Experiment, RunID, Cell string }
 // Writer writes a run's tables. It implements rung/sinks.Sink and, like every
 // sink, is owned by one goroutine.
 type Writer struct {
+	dir      string
+	now      func() time.Time
 	requests *stream[record.Request]
 	samples  *stream[record.Sample]
 	events   *stream[record.Event]
 	clients  *stream[record.ClientSample]
 	server   *stream[record.ServerSample]
+	drafts   drafts[record.Request]
 	counts   record.Counts
+
+	index  *partsIndex
+	synced time.Time
+	unlock func() error
 }
 
 // NewWriter makes the tables' folders in dir, the folder of a run as CreateRun
-// made it. It fails if the run has tables already. now is the wall clock; it
-// decides only when a part is old enough to be written.
+// made it, and its journal. It fails if the run has tables already. now is the wall
+// clock; it decides only when a part is old enough to be written.
 func NewWriter(dir string, id Identity, now func() time.Time) (*Writer, error) {
-	w := &Writer{
-		requests: &stream[record.Request]{table: requests(), root: dir, id: id, now: now},
-		samples:  &stream[record.Sample]{table: samples(), root: dir, id: id, now: now},
-		events:   &stream[record.Event]{table: events(), root: dir, id: id, now: now},
-		clients:  &stream[record.ClientSample]{table: clients(), root: dir, id: id, now: now},
-		server:   &stream[record.ServerSample]{table: server(), root: dir, id: id, now: now},
-	}
+	w := emptyWriter(dir, id, now)
 	for _, name := range []string{w.requests.table.name, w.samples.table.name, w.events.table.name, w.clients.table.name, w.server.table.name} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
 			return nil, fmt.Errorf("make a table's folder: %w", err)
 		}
 	}
-	return w, nil
+	if err := w.startJournal(); err != nil {
+		return nil, err
+	}
+	return w, w.openIndex()
+}
+
+func emptyWriter(dir string, id Identity, now func() time.Time) *Writer {
+	w := &Writer{dir: dir, now: now}
+	w.requests = newStream(w, requests(), id)
+	w.requests.whole = true
+	w.samples = newStream(w, samples(), id)
+	w.events = newStream(w, events(), id)
+	w.clients = newStream(w, clients(), id)
+	w.server = newStream(w, server(), id)
+	w.drafts.make = func() (*log[record.Request], error) {
+		return openLog(w.requests.table, id, filepath.Join(dir, journalFolder, draftsFile))
+	}
+	return w
+}
+
+// startJournal makes the journal's folder and keeps other processes out of the run.
+func (w *Writer) startJournal() error {
+	folder := filepath.Join(w.dir, journalFolder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	unlock, err := takeLock(filepath.Join(folder, lockFile))
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.dir, err)
+	}
+	w.unlock = unlock
+	return nil
+}
+
+func (w *Writer) openIndex() (err error) {
+	w.index, err = openIndex(w.dir)
+	return err
+}
+
+// release lets other processes at the run.
+func (w *Writer) release() error {
+	var err error
+	if w.index != nil {
+		err = w.index.file.Close()
+	}
+	return errors.Join(err, w.unlock())
+}
+
+// End drops the journal, once the manifest lists all parts. Where rows could not be made
+// parts, the journal is all that has them, and stays.
+func (w *Writer) End() error {
+	err := w.release()
+	for _, left := range []bool{w.requests.open() != nil, w.samples.open() != nil, w.events.open() != nil, w.clients.open() != nil, w.server.open() != nil} {
+		if left {
+			return err
+		}
+	}
+	return errors.Join(err, os.RemoveAll(filepath.Join(w.dir, journalFolder)))
 }
 
 // Write takes one item. An error names the part that could not be written and
 // why; its rows are kept, and Close tries once more.
 func (w *Writer) Write(it record.Item) error {
 	switch {
+	case it.Draft != nil:
+		w.drafts.add(*it.Draft)
+		return nil
 	case it.Request != nil:
-		w.counts.Requests++
-		if it.Request.Counted {
-			w.counts.Counted++
-		}
-		if it.Request.Failed() {
-			w.counts.Failed++
-		}
+		w.count(it.Request)
+		w.drafts.judged()
 		return w.requests.add(*it.Request)
 	case it.Sample != nil:
 		w.counts.Samples++
@@ -82,10 +138,42 @@ func (w *Writer) Write(it record.Item) error {
 	}
 }
 
-// settle writes all that is held once a rung, a ladder or a phase is over: from then on a
-// crash takes nothing of it.
+func (w *Writer) count(r *record.Request) {
+	w.counts.Requests++
+	if r.Counted {
+		w.counts.Counted++
+	}
+	if r.Failed() {
+		w.counts.Failed++
+	}
+}
+
+// syncEvery is how often the journal is made durable, for the machine's sake: what was
+// appended to it outlives the process as it is.
+const syncEvery = time.Second
+
+// Flush appends what came since to the journal. From then on a crash takes nothing of it.
+func (w *Writer) Flush() error {
+	if err := errors.Join(w.requests.journal(), w.samples.journal(), w.events.journal(), w.clients.journal(), w.server.journal()); err != nil {
+		return err
+	}
+	if err := w.drafts.flush(); err != nil { // after the rows that they have become
+		return err
+	}
+	if now := w.now(); now.Sub(w.synced).Abs() >= syncEvery {
+		w.synced = now
+		return errors.Join(w.requests.sync(), w.samples.sync(), w.events.sync(), w.clients.sync(), w.server.sync(), w.drafts.log.sync())
+	}
+	return nil
+}
+
+// settle writes all that is held once a rung, a ladder or a phase is over, and requests
+// that have been held for long once a round is: no part ends within one, so that none has
+// rows of a round whose verdict is lost.
 func (w *Writer) settle(kind record.EventKind) error {
 	switch kind {
+	case record.RoundEnd:
+		return w.requests.roll()
 	case record.RungEnd, record.PhaseEnd, record.LadderEnd:
 		return w.Close()
 	default:
@@ -115,45 +203,71 @@ func (w *Writer) Counts() record.Counts { return w.counts }
 // stream is one table being written: the part that collects rows, and those
 // before it that could not be written yet.
 type stream[T any] struct {
+	w       *Writer
 	table   table[T]
 	root    string // the run's folder
 	id      Identity
 	now     func() time.Time
+	whole   bool       // rows come in rounds, which are not to be parted
 	held    []*part[T] // the last one collects
 	seq     int        // of the part that was begun last
 	written []record.Part
 }
 
+func newStream[T any](w *Writer, t table[T], id Identity) *stream[T] {
+	return &stream[T]{w: w, table: t, root: w.dir, id: id, now: w.now}
+}
+
 // part is the rows of one place, before they are a file.
 type part[T any] struct {
-	seq   int
-	group group
-	items []T
-	bytes int
-	began time.Time
+	seq    int
+	group  group
+	items  []T
+	bytes  int
+	began  time.Time
+	log    *log[T] // nil: none of it is in the journal
+	logged int     // rows that are
 }
+
+// partName is the file of a part.
+func partName(seq int, g group) string { return fmt.Sprintf("%04d-%s.parquet", seq, g.label()) }
 
 // add takes one row, after it has written what the row does not belong to.
 func (s *stream[T]) add(item T) error {
 	g := s.table.group(&item)
 	now := s.now()
 	var err error
-	if p := s.open(); p != nil && p.group == (group{}) {
+	p := s.open()
+	if p != nil && p.group == (group{}) {
 		p.group = g // what lay between two places goes with the one that follows
 	}
-	if p := s.open(); p != nil && (!p.group.takes(g) || p.bytes >= partBytes || now.Sub(p.began) >= partAge) {
+	switch {
+	case p == nil:
+		s.begin(g, now)
+	case !p.group.takes(g), !s.whole && s.due(p, now):
 		err = s.flush()
 		if g == (group{}) {
 			g = p.group
 		}
 		s.begin(g, now)
-	} else if p == nil {
-		s.begin(g, now)
 	}
-	p := s.open()
+	p = s.open()
 	p.items = append(p.items, item)
 	p.bytes += s.table.size(&item)
 	return err
+}
+
+// due says that a part is large or old enough to be written.
+func (s *stream[T]) due(p *part[T], now time.Time) bool {
+	return p.bytes >= partBytes || now.Sub(p.began) >= partAge
+}
+
+// roll writes the part that is due.
+func (s *stream[T]) roll() error {
+	if p := s.open(); p != nil && s.due(p, s.now()) {
+		return s.flush()
+	}
+	return nil
 }
 
 func (s *stream[T]) begin(g group, now time.Time) {
@@ -168,31 +282,66 @@ func (s *stream[T]) open() *part[T] {
 	return s.held[len(s.held)-1]
 }
 
-// flush writes all that is held. What fails stays held.
+// journal appends the rows that are not in the journal yet.
+func (s *stream[T]) journal() error {
+	for _, p := range s.held {
+		if p.logged == len(p.items) {
+			continue
+		}
+		if p.log == nil {
+			l, err := openLog(s.table, s.id, filepath.Join(s.root, journalFolder, fmt.Sprintf("%s-%04d.log", s.table.name, p.seq)))
+			if err != nil {
+				return err
+			}
+			p.log = l
+		}
+		if err := p.log.append(p.items[p.logged:]); err != nil {
+			return err
+		}
+		p.logged = len(p.items)
+	}
+	return nil
+}
+
+func (s *stream[T]) sync() error {
+	for _, p := range s.held {
+		if err := p.log.sync(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush writes all that is held. What fails stays held. The journal has all rows of all
+// tables before: a part must not have a round whose verdict is nowhere yet.
 func (s *stream[T]) flush() error {
-	var errs []error
+	if len(s.held) == 0 {
+		return nil
+	}
+	errs := []error{s.w.Flush()}
 	var failed []*part[T]
 	for _, p := range s.held {
-		if err := s.write(p); err != nil {
-			errs = append(errs, err)
+		written, err := s.writePart(partName(p.seq, p.group), p.items)
+		if err != nil {
 			failed = append(failed, p)
+			errs = append(errs, err)
+			continue
 		}
+		errs = append(errs, s.w.index.add(written), p.log.remove())
 	}
 	s.held = failed
 	return errors.Join(errs...)
 }
 
-func (s *stream[T]) write(p *part[T]) error {
-	name := fmt.Sprintf("%04d-%s.parquet", p.seq, p.group.label())
+func (s *stream[T]) writePart(name string, items []T) (record.Part, error) {
 	rel := path.Join(s.table.name, name)
 	n, sum, err := writeWhole(filepath.Join(s.root, s.table.name), name, func(w io.Writer) error {
-		return s.table.encode(w, s.id, p.items)
+		return s.table.encode(w, s.id, items)
 	})
 	if err != nil {
-		return fmt.Errorf("write %s (%d rows): %w", rel, len(p.items), err)
+		return record.Part{}, fmt.Errorf("write %s (%d rows): %w", rel, len(items), err)
 	}
-	s.written = append(s.written, record.Part{
-		Path: rel, Table: s.table.name, Rows: int64(len(p.items)), Bytes: n, SHA256: sum,
-	})
-	return nil
+	p := record.Part{Path: rel, Table: s.table.name, Rows: int64(len(items)), Bytes: n, SHA256: sum}
+	s.written = append(s.written, p)
+	return p, nil
 }

@@ -189,6 +189,7 @@ func TestPartsFollowThePlace(t *testing.T) {
 		at(record.Warmup, "../a b", 0, 0), at(record.Measure, "../a b", 0, 0), at(record.Confirm, "../a b", 0, 0),
 		at(record.Warmup, "../a b", 0, 1))
 	c.t = c.t.Add(partAge)
+	write(t, w, record.Event{Kind: record.RoundEnd, Place: ladderPlace(0, 1)}) // a part ends with a round, not within it
 	write(t, w, at(record.Measure, "../a b", 0, 1), at(record.Measure, "../a b", 1, 1))
 	write(t, w, record.Sample{Time: begin}, fullSample(), record.Sample{Time: begin}) // a pause stays with what is beside it
 	for _, e := range []record.Event{
@@ -254,10 +255,11 @@ func TestPartRollsBySize(t *testing.T) {
 	w, _, m := newWriter(t, (&clock{begin}).now)
 	r := fullRequest()
 	r.Error = strings.Repeat("x", 32<<20)
-	write(t, w, r, r, r)
+	end := record.Event{Kind: record.RoundEnd, Place: r.Place}
+	write(t, w, r, r, r, end, r, end)
 	finish(t, w, &m)
-	if len(m.Parts) != 2 || m.Parts[0].Rows != 2 {
-		t.Errorf("parts %+v, want two rows and one", m.Parts)
+	if len(m.Parts) != 3 || m.Parts[0].Rows != 3 || m.Parts[1].Rows != 1 {
+		t.Errorf("parts %+v, want three rows of a round and one", m.Parts)
 	}
 }
 

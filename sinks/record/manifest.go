@@ -36,8 +36,9 @@ type Manifest struct {
 	Variables    map[string]string `json:"variables,omitempty"` // a sensitive one is "(sensitive)"
 	Plan         json.RawMessage   `json:"plan"`                // the evaluated spec: plan.Plan
 
-	Began time.Time  `json:"began"`
-	Ended *time.Time `json:"ended,omitempty"`
+	Began   time.Time  `json:"began"`
+	Ended   *time.Time `json:"ended,omitempty"`
+	Resumes []Resume   `json:"resumes,omitempty"` // each time that a run which had stopped went on
 
 	Host    Host         `json:"host"`
 	Git     *Git         `json:"git,omitempty"` // nil where the spec is in no repository
@@ -48,6 +49,15 @@ type Manifest struct {
 	Client  Client       `json:"client"`
 	Parts   []Part       `json:"parts"`
 	Counts  Counts       `json:"counts"`
+}
+
+// Resume is a run going on after it had stopped. How long the gap was is in the event
+// "resumed".
+type Resume struct {
+	At      time.Time `json:"at"`
+	After   Status    `json:"after"` // what the run was before; running: it had been killed
+	Rung    string    `json:"rung_version"`
+	Changed []string  `json:"changed"` // what of the machine, the server and the cards was not as before
 }
 
 // Host is the machine that rung ran on.

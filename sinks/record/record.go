@@ -37,7 +37,12 @@ type Item struct {
 	Client  *ClientSample
 	Server  *ServerSample
 	Tick    *Tick
+	Draft   *Request
 }
+
+// Draft, in an Item, is a request that has come back, or was dropped, before its round
+// has its verdict. Its row follows with that; until then the draft is all that a crash
+// would leave of it.
 
 // Tick says that a request has ended, for the eyes of whoever waits. It is not
 // recorded: the row follows when its round has its verdict.
@@ -216,6 +221,7 @@ type EventKind string
 const (
 	RunBegin     EventKind = "run_begin"
 	RunEnd       EventKind = "run_end"
+	Resumed      EventKind = "resumed"     // Reason: the gap since what was recorded before
 	PhaseBegin   EventKind = "phase_begin" // probe, baseline (idle), ...
 	PhaseEnd     EventKind = "phase_end"
 	IdleBegin    EventKind = "idle_begin" // nothing is sent: what the loaded model holds by itself
@@ -251,7 +257,7 @@ const (
 
 // EventKinds lists all.
 func EventKinds() []EventKind {
-	return []EventKind{RunBegin, RunEnd, PhaseBegin, PhaseEnd, IdleBegin, IdleEnd, LadderBegin, LadderEnd, PassBegin, PassEnd,
+	return []EventKind{RunBegin, RunEnd, Resumed, PhaseBegin, PhaseEnd, IdleBegin, IdleEnd, LadderBegin, LadderEnd, PassBegin, PassEnd,
 		RungBegin, RungEnd, RoundBegin, RoundEnd, EdgeFound, Warning, Interrupted, GPULost,
 		SettleBegin, SettleEnd, RestartBegin, RestartEnd, ClockStep, MetricsLost, MetricsBack,
 		LogQueue, LogRefused, LogBatch, LogOOM, LogFault, LogSetting}
