@@ -17,8 +17,8 @@ type LogReader interface {
 	Settings() []record.Setting
 }
 
-// How often the log is looked at, and for how long after a broken connection a line is
-// waited for that explains it: a process prints before it ends, and is read after.
+// How often the log is looked at, and for how long after a failure a line is waited for
+// that explains it: a process prints before it ends, and is read after.
 const (
 	logInterval  = 200 * time.Millisecond
 	evidenceTime = time.Second
@@ -109,11 +109,11 @@ func (r *run) blame(rows []record.Request) {
 	if r.logging.reader == nil {
 		return
 	}
-	begun, broken, found := math.Inf(1), false, false
+	begun, found := math.Inf(1), false
 	for _, row := range rows {
 		switch {
 		case silent(row):
-			found, broken = true, broken || row.Outcome != record.ServerError
+			found = true
 		case !row.ResetIdle: // which broke first, and was sent again
 			continue
 		}
@@ -122,7 +122,7 @@ func (r *run) blame(rows []record.Request) {
 	if !found {
 		return
 	}
-	c, ok := r.evidence(begun, broken)
+	c, ok := r.evidence(begun)
 	for i := range rows {
 		if row := &rows[i]; ok && silent(*row) && row.DoneTS >= c.ts-evidenceTime.Seconds() {
 			row.Outcome = c.outcome
@@ -141,12 +141,12 @@ func silent(row record.Request) bool {
 	}
 }
 
-// evidence looks for a line that explains failures. wait says that one may still come.
-func (r *run) evidence(since float64, wait bool) (cause, bool) {
+// evidence waits a moment for a line that explains failures.
+func (r *run) evidence(since float64) (cause, bool) {
 	for until := time.Now().Add(evidenceTime); ; {
 		r.logging.take()
 		c, ok := r.logging.since(since)
-		if ok || !wait || time.Now().After(until) || !pause(r.abort, evidenceLook) {
+		if ok || time.Now().After(until) || !pause(r.abort, evidenceLook) {
 			return c, ok
 		}
 	}

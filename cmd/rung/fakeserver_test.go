@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -55,9 +54,7 @@ func fakeserver() {
 	http.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"data":[{"id":%q}]}`, model)
 	})
-	var embedded atomic.Int64
 	http.HandleFunc("POST /v1/embeddings", func(w http.ResponseWriter, r *http.Request) {
-		embedded.Add(1)
 		var body struct {
 			Input []json.RawMessage `json:"input"`
 		}
@@ -65,7 +62,12 @@ func fakeserver() {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		if len(body.Input) >= 4 && first {
+		switch many := len(body.Input) >= 4; {
+		case many && kind == "fails":
+			fmt.Println("RuntimeError: DefaultCPUAllocator: can't allocate memory: you tried to allocate 805306368 bytes")
+			http.Error(w, "EngineCore encountered an issue", http.StatusInternalServerError)
+			return
+		case many && first:
 			perish(kind)
 		}
 		embed(w, body.Input)

@@ -17,7 +17,6 @@ import (
 	"rung/runner"
 	"rung/runner/metrics"
 	"rung/runner/self"
-	"rung/runner/serverlog"
 	"rung/sinks"
 	"rung/sinks/parquet"
 	"rung/sinks/progress"
@@ -77,8 +76,8 @@ type job struct {
 	prepared  *runner.Prepared
 	sampler   runner.Sampler
 	gpu       record.GPUInfo
-	metrics   *metrics.Reader    // nil: the spec has no block metrics
-	log       *serverlog.Watcher // nil: nobody reads what the server prints
+	metrics   *metrics.Reader  // nil: the spec has no block metrics
+	log       runner.LogReader // nil: nobody reads what the server prints
 
 	metricsInfo *record.MetricsInfo
 
@@ -190,11 +189,11 @@ func (j *job) run(drain, abort *stopper, path string) error {
 		j.server = started
 		defer started.Close() //nolint:errcheck // it is ended either way
 	}
-	unfollow, err := j.followLog(path)
+	serversLog, err := j.openServersLog(path)
 	if err != nil {
 		return usage("%s", err)
 	}
-	defer unfollow()
+	defer serversLog.Close() //nolint:errcheck // it was only read
 	if err := j.openSampler(drain); err != nil {
 		return err
 	}
@@ -232,10 +231,7 @@ func (j *job) prepare(ctx context.Context) (err error) {
 	cfg := runner.Config{
 		Plan: j.plan, Cell: j.cell, Secrets: j.secrets(), Texts: j.spec.Texts, Sampler: j.sampler,
 		Server: j.server, Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits, Asked: j.asked(), Told: j.told,
-		Past: j.resumed.past(j.now()),
-	}
-	if j.log != nil {
-		cfg.Log = j.log
+		Past: j.resumed.past(j.now()), Log: j.log,
 	}
 	if j.metrics != nil {
 		cfg.Metrics = j.metrics

@@ -26,34 +26,33 @@ func (j *job) startServer(ctx context.Context, path string, log io.Writer) (*ser
 	if err != nil {
 		return nil, err
 	}
-	j.log = serverlog.NewWatcher(time.Now)
+	lines := serverlog.NewWatcher(time.Now)
+	j.log = lines
 	address, root := client.Address()
 	cfg := server.Config{Server: *s, Secrets: j.secrets(), Folder: filepath.Dir(path), Address: address, Shown: address, Page: root,
-		Ping: client.Ready, Log: log, Line: j.log.Line, Say: j.say}
+		Ping: client.Ready, Log: log, Line: lines.Line, Say: j.say}
 	if j.spec.Secrets.URL != nil {
 		cfg.Shown = "the address in target.url"
 	}
 	return server.Start(ctx, cfg)
 }
 
-// followLog follows the log of a server that runs already, where the spec names one.
-func (j *job) followLog(path string) (stop func(), err error) {
+// openServersLog opens the log of a server that runs already, where the spec names one.
+func (j *job) openServersLog(path string) (io.Closer, error) {
 	s := j.cell.Server
 	if j.simulated || s == nil || s.Log == "" {
-		return func() {}, nil
+		return io.NopCloser(nil), nil
 	}
 	file := s.Log
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(filepath.Dir(path), file)
 	}
-	j.log = serverlog.NewWatcher(time.Now)
-	ctx, cancel := context.WithCancel(context.Background())
-	wait, err := serverlog.Follow(ctx, file, j.secrets().Scrubber(), j.log)
+	log, err := serverlog.Open(file, j.secrets().Scrubber(), time.Now)
 	if err != nil {
-		cancel()
 		return nil, fmt.Errorf("server.log: %w", err)
 	}
-	return func() { cancel(); wait() }, nil
+	j.log = log
+	return log, nil
 }
 
 // asked is the server whose command was run; nil where it is attached or simulated.

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -236,5 +237,56 @@ func TestServersWithBadManners(t *testing.T) {
 				t.Errorf("%v, %v", info, err)
 			}
 		})
+	}
+}
+
+// The log of a server that runs already is followed: what it says meanwhile are events,
+// and its line about memory names the failures that an answer does not.
+func TestAttachedServersLog(t *testing.T) {
+	s := newStarted(t, "fails", "20s")
+	path := filepath.Join(s.folder, "server.txt")
+	log, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.CommandContext(t.Context(), "fakeserver", "fails", s.port, s.folder)
+	cmd.Stdout = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	text, err := os.ReadFile(s.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := strings.Index(string(text), "server {"), strings.Index(string(text), "gpu {")
+	attached := string(text[:begin]) + "server {\n  log = \"server.txt\"\n}\n" + string(text[end:])
+	if err := os.WriteFile(s.spec, []byte(attached), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if c, err := net.Dial("tcp", "127.0.0.1:"+s.port); err == nil { //nolint:noctx // loopback, answered at once
+			_ = c.Close()
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	status, dir, said := s.run(t)
+	if status != exitOK {
+		t.Fatalf("exit status %d\n%s", status, said)
+	}
+	all := events(t, dir)
+	if edges := reasons(all, record.EdgeFound); len(edges) != 1 || edges[0] != "outcome oom in 3 of 3 requests" {
+		t.Errorf("edges: %q", edges)
+	}
+	if lines := reasons(all, record.LogOOM); len(lines) == 0 || !strings.HasPrefix(lines[0], "RuntimeError: DefaultCPUAllocator") {
+		t.Errorf("%q", lines)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, said := s.run(t); status != exitUsage || !strings.Contains(said, "server.log: ") || !strings.Contains(said, "server.txt") {
+		t.Errorf("exit status %d\n%s", status, said)
 	}
 }

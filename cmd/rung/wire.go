@@ -31,6 +31,7 @@ var (
 	_ runner.Sampler       = (*dcgm.Exporter)(nil)
 	_ runner.MetricsReader = (*metrics.Reader)(nil)
 	_ runner.LogReader     = (*serverlog.Watcher)(nil)
+	_ runner.LogReader     = (*serverlog.File)(nil)
 
 	_ sinks.Sink = (*parquet.Writer)(nil)
 	_ sinks.Sink = (*progress.Sink)(nil)

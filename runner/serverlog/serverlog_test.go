@@ -1,7 +1,6 @@
 package serverlog
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,21 +93,9 @@ func TestWatcherIsBounded(t *testing.T) {
 	}
 }
 
-// until waits for what another goroutine does.
-func until(t *testing.T, what func() bool) {
-	t.Helper()
-	for range 500 {
-		if what() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("it did not happen")
-}
-
 // A log is followed from where it is, whatever becomes of its file; its beginning tells
 // settings alone.
-func TestFollow(t *testing.T) {
+func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "server.log")
 	write := func(flag int, text string) {
 		t.Helper()
@@ -123,39 +110,34 @@ func TestFollow(t *testing.T) {
 	}
 	write(os.O_TRUNC, "Using max model len 512\nout of memory long ago\nhalf a l")
 	secrets := plan.Secrets{Headers: map[string]plan.Secret{"Authorization": plan.NewSecret("Bearer SEKRET-key")}}
-	w := NewWatcher(time.Now)
-	ctx, cancel := context.WithCancel(t.Context())
-	wait, err := Follow(ctx, path, secrets.Scrubber(), w)
+	w, err := Open(path, secrets.Scrubber(), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer w.Close()
 	if s := w.Settings(); len(s) != 1 || s[0].InForce != "512" {
 		t.Errorf("%+v", s)
 	}
 	var got []string
-	seen := func(n int) func() bool {
-		return func() bool {
-			for _, e := range w.Read() {
-				got = append(got, e.Reason)
-			}
-			return len(got) >= n
+	see := func() {
+		for _, e := range w.Read() {
+			got = append(got, e.Reason)
 		}
 	}
 	write(os.O_APPEND, "ine\nout of memory 1 with SEKRET-key and ")
+	see()
 	write(os.O_APPEND, "more\n"+strings.Repeat("x", 3*mostLooked)+" out of memory\nout of memory 2\n")
-	until(t, seen(2))
+	see()
 	write(os.O_TRUNC, "out of memory 3\n") // it was rotated by copying
-	until(t, seen(3))
+	see()
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * lookEvery)
+	see()
 	write(os.O_TRUNC, "out of memory 4\n") // or by a new file
-	until(t, seen(4))
+	see()
 	write(os.O_APPEND, "out of memory 5\n")
-	cancel()
-	wait()
-	seen(5)()
+	see()
 	if text := strings.Join(got, "|"); len(got) != 5 || strings.Contains(text, "SEKRET") || strings.Contains(text, "xx") || !strings.HasPrefix(got[0], "out of memory 1 with ") || !strings.HasSuffix(got[0], " and more") {
 		t.Errorf("%q", got)
 	}
@@ -166,10 +148,10 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-func TestFollowNothing(t *testing.T) {
+func TestNoFile(t *testing.T) {
 	dir := t.TempDir()
 	for path, want := range map[string]string{dir: "is no file", filepath.Join(dir, "none"): "no such file"} {
-		if _, err := Follow(t.Context(), path, plan.Secrets{}.Scrubber(), NewWatcher(time.Now)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(path, plan.Secrets{}.Scrubber(), time.Now); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v", err)
 		}
 	}

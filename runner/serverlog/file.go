@@ -2,7 +2,6 @@ package serverlog
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,17 +9,17 @@ import (
 	"strings"
 	"time"
 
+	"rung/sinks/record"
 	"rung/spec/plan"
 )
 
-// Bounds on the reading of a file that another writes.
-const (
-	lookEvery = 200 * time.Millisecond
-	mostHead  = 4 << 20 // bytes of its beginning, in which a server says how it is set
-)
+// mostHead is how much of a file's beginning is looked at, in bytes: there a server says
+// how it is set.
+const mostHead = 4 << 20
 
-// Follower reads the log of a server that runs already.
-type Follower struct {
+// File is the log of a server that runs already, read as it grows. It implements
+// rung/runner.LogReader.
+type File struct {
 	path  string
 	scrub plan.Scrubber
 	w     *Watcher
@@ -30,37 +29,35 @@ type Follower struct {
 	begun []byte // of a line whose end is not written yet
 }
 
-// Follow looks at the beginning of a file for settings, and from then on at what is
-// written to it, until ctx ends: what was there before is of no run. A file that is
-// replaced or made shorter is read from its beginning.
-func Follow(ctx context.Context, path string, scrub plan.Scrubber, w *Watcher) (wait func(), err error) {
-	f := &Follower{path: path, scrub: scrub, w: w}
+// Open looks at the beginning of a file for settings; Read gives what is written to it
+// from then on: what was there before is of no run. A file that is replaced or made
+// shorter is read from its beginning.
+func Open(path string, scrub plan.Scrubber, now func() time.Time) (*File, error) {
+	f := &File{path: path, scrub: scrub, w: NewWatcher(now)}
 	if err := f.open(true); err != nil {
 		return nil, err
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { _ = f.file.Close() }() // it was only read
-		t := time.NewTicker(lookEvery)
-		defer t.Stop()
-		for {
-			f.read(f.w.Line)
-			select {
-			case <-ctx.Done():
-				f.read(f.w.Line)
-				return
-			case <-t.C:
-				f.renew()
-			}
-		}
-	}()
-	return func() { <-done }, nil
+	return f, nil
 }
+
+// Read gives the lines since the last call that explain something, as Watcher.Read does.
+func (f *File) Read() []record.Event {
+	f.read(f.w.Line)
+	if f.renewed() {
+		f.read(f.w.Line)
+	}
+	return f.w.Read()
+}
+
+// Settings are those that the log says are in force.
+func (f *File) Settings() []record.Setting { return f.w.Settings() }
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }
 
 // open opens the file; at its end where that is wanted, its beginning having been looked
 // at for settings.
-func (f *Follower) open(atEnd bool) error {
+func (f *File) open(atEnd bool) error {
 	info, err := os.Stat(f.path)
 	switch {
 	case err != nil:
@@ -86,29 +83,31 @@ func (f *Follower) open(atEnd bool) error {
 	return nil
 }
 
-// renew opens the file anew where it was replaced or cut.
-func (f *Follower) renew() {
+// renewed opens the file anew where it was replaced or cut.
+func (f *File) renewed() bool {
 	now, err := os.Stat(f.path)
 	if err != nil {
-		return // it may come back
+		return false // it may come back
 	}
 	have, err := f.file.Stat()
 	if err != nil {
-		return
+		return false
 	}
 	at, err := f.file.Seek(0, io.SeekCurrent)
 	if os.SameFile(now, have) && (err != nil || now.Size() >= at) {
-		return
+		return false
 	}
 	old := f.file
-	if f.open(false) == nil {
-		_ = old.Close() // it was only read
+	if f.open(false) != nil {
+		return false
 	}
+	_ = old.Close() // it was only read
+	return true
 }
 
 // read takes the lines that are there. Of a long one the rest is left out; one without
 // its end waits for it.
-func (f *Follower) read(line func(string)) {
+func (f *File) read(line func(string)) {
 	for {
 		part, err := f.lines.ReadSlice('\n')
 		ended := err == nil
@@ -127,6 +126,6 @@ func (f *Follower) read(line func(string)) {
 	}
 }
 
-func (f *Follower) clean(b []byte) string {
+func (f *File) clean(b []byte) string {
 	return strings.ToValidUTF8(strings.TrimRight(string(f.scrub.Clean(b)), "\r\n"), "\uFFFD")
 }
