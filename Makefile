@@ -85,6 +85,10 @@ nocgo: ## build without cgo
 integration: build ## measure a real llama.cpp server, and hold the report against DuckDB
 	$(GO) test -tags integration -count 1 -timeout 20m -v -run 'TestIntegration' ./cmd/rung
 
+.PHONY: integration-all
+integration-all: build ## start vLLM, Infinity, llama.cpp and a scripted TEI on this CPU and print a table of servers and checks; 6 GB, half an hour
+	$(GO) test -tags integration -count 1 -timeout 60m -v -run 'TestIntegration|TestConformance' ./cmd/rung
+
 .PHONY: gpu
 gpu: ## on a GPU host: read the real cards through NVML and print what they support
 	$(GO) test -tags gpu -count 1 -v -run TestRealCard ./runner/gpu

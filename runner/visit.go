@@ -73,6 +73,7 @@ func (r *run) round(place record.Place, v visit) (all result, err error) {
 		if err != nil {
 			return all, err
 		}
+		r.blame(res.rows)
 		r.incidents(res.rows)
 		reason := r.admit(place, v, res, planned)
 		r.rows(res.rows, reason)

@@ -248,13 +248,22 @@ const (
 	ClockStep    EventKind = "clock_step"    // Reason: by how much the wall clock stepped
 	MetricsLost  EventKind = "metrics_lost"  // Reason: why the server's page of metrics can't be read
 	MetricsBack  EventKind = "metrics_back"
+
+	// Lines of the server's log that explain something; Reason: the line.
+	LogQueue   EventKind = "log_queue"   // requests wait, or were put back
+	LogRefused EventKind = "log_refused" // a request was refused
+	LogBatch   EventKind = "log_batch"   // what the server works on at once
+	LogOOM     EventKind = "log_oom"     // memory ran out
+	LogFault   EventKind = "log_fault"   // the server, or a part of it, broke
+	LogSetting EventKind = "log_setting" // it took another setting than it was given
 )
 
 // EventKinds lists all.
 func EventKinds() []EventKind {
 	return []EventKind{RunBegin, RunEnd, Resumed, PhaseBegin, PhaseEnd, IdleBegin, IdleEnd, LadderBegin, LadderEnd, PassBegin, PassEnd,
 		RungBegin, RungEnd, RoundBegin, RoundEnd, EdgeFound, Warning, Interrupted, GPULost,
-		SettleBegin, SettleEnd, RestartBegin, RestartEnd, ClockStep, MetricsLost, MetricsBack}
+		SettleBegin, SettleEnd, RestartBegin, RestartEnd, ClockStep, MetricsLost, MetricsBack,
+		LogQueue, LogRefused, LogBatch, LogOOM, LogFault, LogSetting}
 }
 
 // Verdict is what became of a round.
