@@ -1,9 +1,16 @@
 # A real embedding server: how many requests at once still pay?
 #
-# Written for llama.cpp's server with all-MiniLM-L6-v2, which runs on two CPU
-# cores; any server of the OpenAI embeddings API will do:
+# Written for all-MiniLM-L6-v2, which runs on two CPU cores. Any server of the OpenAI
+# embeddings API will do; these three are what the scripts in runner/testdata/servers
+# start, llama.cpp's, vLLM and Infinity:
 #
-#   rung run --var url=http://127.0.0.1:8102 --var model=minilm examples/real-embeddings.hcl
+#   rung run examples/real-embeddings.hcl
+#   rung run --var url=http://127.0.0.1:8112 examples/real-embeddings.hcl
+#   rung run --var url=http://127.0.0.1:8121 examples/real-embeddings.hcl
+#
+# The three runs have one workload hash: they were asked for the same work, and
+# `rung compare` may lay one beside the other. How each counts tokens is another
+# matter: Infinity leaves out the two that the model puts around a text.
 
 experiment "real-embeddings" {
   description = "Batch and concurrency on a CPU embedding server, over English prose"

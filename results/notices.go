@@ -57,6 +57,7 @@ func (rep *Report) notice(r *Run, odd int) {
 			say("Warning at %.1f s: %s.", e.TS, e.Reason)
 		}
 	}
+	logged(r.Events, say)
 	if w := rep.Run.GPU.Warnings; w != "" {
 		say("GPU: %s.", w)
 	}
@@ -245,6 +246,26 @@ func oneWalk(ladders []Ladder) []string {
 		}
 	}
 	return out
+}
+
+// mostLogged bounds the lines of the server's log that are shown.
+const mostLogged = 3
+
+// logged shows what the server's log said of its memory, its faults and its settings.
+func logged(events []record.Event, say func(string, ...any)) {
+	n := 0
+	for _, e := range sortedEvents(events) {
+		switch e.Kind {
+		case record.LogOOM, record.LogFault, record.LogSetting:
+			if n++; n <= mostLogged {
+				say("The server's log at %.1f s: %s.", e.TS, strings.TrimSuffix(e.Reason, "."))
+			}
+		default:
+		}
+	}
+	if n > mostLogged {
+		say("The server's log has %s of the kind; the table events has them.", count(n-mostLogged, "more line", "more lines"))
+	}
 }
 
 func sortedEvents(events []record.Event) []record.Event {

@@ -6,8 +6,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"rung/spec/plan"
 )
 
 // memoryFlags say how much of the card a server may take.
@@ -20,7 +18,7 @@ func (rep *Report) memoryShare(r *Run) Setting {
 	var flag, given string
 	if server := r.cell().Server; server != nil {
 		for _, f := range memoryFlags() {
-			if v, ok := plan.Argument(server.Command, f); ok {
+			if v, ok := server.Flag(f); ok {
 				flag, given = f, v
 			}
 		}

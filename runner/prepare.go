@@ -27,6 +27,12 @@ type Config struct {
 
 	Server Server // nil: it is attached, and nobody can start it again
 
+	Log   LogReader    // nil: nobody reads what the server prints
+	Asked *plan.Server // whose command is held against what the server says of itself; nil: it is attached, or simulated
+
+	// Told are the settings that neither the target's own pages nor the log tell; nil: none.
+	Told func(context.Context) []record.Setting
+
 	// Limits tells, after the ladders, what they say is to be configured; for the checks
 	// that follow. nil: nothing is known of it, and nothing is checked.
 	Limits func() ([]Limit, error)
@@ -38,9 +44,10 @@ type Config struct {
 	Wall      func() time.Time  // the wall clock; nil: the system's
 }
 
-// Server is a server that can be started again. Restart returns when it answers.
+// Server is a server that can be started again.
 type Server interface {
-	Restart(ctx context.Context) error
+	Restart(ctx context.Context) error // returns when it answers
+	Exited() string                    // how it ended by itself; empty where it runs
 }
 
 // SelfCheck asks for the instrument's floor before the run.
@@ -112,6 +119,7 @@ func (p *Prepared) prepare(ctx context.Context) error {
 		return err
 	}
 	p.server = d.Server
+	p.findSettings(ctx)
 	if err := p.sampleUntouched(); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 type restarts struct {
 	n    int
 	does func(n int) error
+	how  string
 }
 
 func (s *restarts) Restart(context.Context) error {
@@ -26,6 +27,8 @@ func (s *restarts) Restart(context.Context) error {
 	}
 	return nil
 }
+
+func (s *restarts) Exited() string { return s.how }
 
 // A server is started again before each ladder but the first, where the spec asks.
 func TestRestartBeforeLadders(t *testing.T) {

@@ -24,6 +24,7 @@ type run struct {
 	here       atomic.Pointer[record.Place]
 	sampling   *sampling
 	metering   *metering
+	logging    *logging
 	incident   int64
 	cooled     bool // the next rung needs no cool-down before it
 	air        air
@@ -56,6 +57,7 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 	r.at(record.Place{})
 	r.sampling = newSampling(r, p.cfg.Sampler, p.cfg.Plan.GPU.Interval.D())
 	r.metering = newMetering(r, p.cfg.Metrics)
+	r.logging = newLogging(r, p.cfg.Log)
 	for i := range p.untouched {
 		r.send(record.Item{Sample: &p.untouched[i]})
 	}
@@ -68,11 +70,13 @@ func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Su
 	}
 	r.sampling.start()
 	r.metering.start()
+	r.logging.start()
 	watching := r.watch()
 	err := r.all()
 	watching.stop()
 	r.metering.stop()
 	r.sampling.stop()
+	r.logging.stop()
 	s := Summary{Interrupted: r.stopped(), LateSamples: r.sampling.late, GPULost: r.sampling.lost,
 		LateMetrics: r.metering.late, MetricsLost: r.metering.lost}
 	if s.Interrupted {
@@ -151,7 +155,7 @@ func (r *run) freshServer(ladder int, gone error) error {
 	}
 	why := "before the ladder"
 	if gone != nil {
-		why = gone.Error()
+		why = r.howEnded(gone)
 	}
 	r.event(record.RestartBegin, record.Place{}, func(e *record.Event) { e.Reason = why })
 	r.sampling.learn(true)
@@ -230,6 +234,7 @@ func (r *run) warm(o order) (result, error) {
 	}
 	r.at(o.place)
 	res := r.flight(o.place, o.shape, o.n, func(o record.Outcome) bool { return o == record.Timeout }).closedLoop(s, 0)
+	r.blame(res.rows)
 	r.incidents(res.rows)
 	r.rows(res.rows, "warmup")
 	return res, s.close()
@@ -291,12 +296,12 @@ const (
 	aliveTimeout = 5 * time.Second
 )
 
-// checkAlive asks a server that broke connections, or let requests wait until
-// their time was up, whether it is still there. It is ErrServerGone where it stays
-// away.
+// checkAlive asks a server that broke connections, ran out of memory, or let requests
+// wait until their time was up, whether it is still there. It is ErrServerGone where it
+// stays away.
 func (r *run) checkAlive(rows []record.Request) error {
 	switch rows = own(rows); {
-	case has(rows, record.Reset), has(rows, record.Refused):
+	case has(rows, record.Reset), has(rows, record.Refused), has(rows, record.OOM):
 		return r.awaitServer(false)
 	case has(rows, record.Timeout):
 		// A server that stops can hold its open connections and say nothing more; one

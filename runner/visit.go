@@ -73,6 +73,7 @@ func (r *run) round(place record.Place, v visit) (all result, err error) {
 		if err != nil {
 			return all, err
 		}
+		r.blame(res.rows)
 		r.incidents(res.rows)
 		reason := r.admit(place, v, res, planned)
 		r.rows(res.rows, reason)
@@ -131,7 +132,7 @@ func (r *run) attempt(place record.Place, v visit) (res result, planned int, err
 	} else {
 		res = f.closedLoop(s, v.duration)
 	}
-	res.busy = watched()
+	res.busy = watched(res.rows)
 	if after, ok := r.cacheCounter(); ok && counted && after >= before {
 		hits := after - before
 		res.hits = &hits

@@ -2,10 +2,8 @@ package spec
 
 import (
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -94,8 +92,8 @@ func (l *loader) adviseSimulated(e experiment, c cell) {
 // their defaults change with its version.
 func (l *loader) adviseDefaults(s *plan.Server, b *hclsyntax.Block) {
 	var missing []string
-	for _, flag := range flagsOf(s.Command) {
-		if _, ok := findFlag(s, flag); !ok {
+	for _, flag := range flagsOf(s) {
+		if _, ok := s.Flag(flag); !ok {
 			missing = append(missing, flag)
 		}
 	}
@@ -107,18 +105,14 @@ func (l *loader) adviseDefaults(s *plan.Server, b *hclsyntax.Block) {
 
 // flagsOf are the limits of a server that should be set, by its program. One with a
 // configuration file may have them there.
-func flagsOf(command []string) []string {
-	is := func(name string) func(string) bool {
-		return func(arg string) bool { return filepath.Base(arg) == name }
-	}
-	vllm := slices.IndexFunc(command, is("vllm"))
-	_, config := plan.Argument(command, "--config")
-	switch {
-	case config:
+func flagsOf(s *plan.Server) []string {
+	if _, config := s.Flag("--config"); config {
 		return nil
-	case vllm >= 0 && vllm+1 < len(command) && command[vllm+1] == "serve", slices.Contains(command, "vllm.entrypoints.openai.api_server"):
+	}
+	switch s.Software() {
+	case plan.VLLM:
 		return []string{"--max-model-len", "--max-num-seqs"}
-	case slices.ContainsFunc(command, is("text-embeddings-router")):
+	case plan.TEI:
 		return []string{"--max-client-batch-size", "--max-concurrent-requests"}
 	default:
 		return nil
@@ -126,21 +120,6 @@ func flagsOf(command []string) []string {
 }
 
 func flagOf(s *plan.Server, flag string) string {
-	v, _ := findFlag(s, flag)
+	v, _ := s.Flag(flag)
 	return v
-}
-
-// findFlag is the value that a server is given for a flag: by an argument, or as
-// text-embeddings-router reads it, by a variable of the same name.
-func findFlag(s *plan.Server, flag string) (string, bool) {
-	if v, ok := plan.Argument(s.Command, flag); ok {
-		return v, true
-	}
-	name := strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", "_"))
-	for _, h := range s.Env {
-		if h.Name == name {
-			return h.Value, true
-		}
-	}
-	return "", false
 }

@@ -81,7 +81,8 @@ type job struct {
 	prepared  *runner.Prepared
 	sampler   runner.Sampler
 	gpu       record.GPUInfo
-	metrics   *metrics.Reader // nil: the spec has no block metrics
+	metrics   *metrics.Reader  // nil: the spec has no block metrics
+	log       runner.LogReader // nil: nobody reads what the server prints
 
 	metricsInfo *record.MetricsInfo
 
@@ -196,6 +197,11 @@ func (j *job) run(drain, abort *stopper, path string) error {
 		j.server = started
 		defer started.Close() //nolint:errcheck // it is ended either way
 	}
+	serversLog, err := j.openServersLog(path)
+	if err != nil {
+		return usage("%s", err)
+	}
+	defer serversLog.Close() //nolint:errcheck // it was only read
 	if err := j.openSampler(drain); err != nil {
 		return err
 	}
@@ -232,8 +238,8 @@ func (j *job) run(drain, abort *stopper, path string) error {
 func (j *job) prepare(ctx context.Context) (err error) {
 	cfg := runner.Config{
 		Plan: j.plan, Cell: j.cell, Secrets: j.secrets(), Texts: j.spec.Texts, Sampler: j.sampler,
-		Server: j.server, Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits,
-		Past: j.resumed.past(j.now()),
+		Server: j.server, Usage: self.Now, SelfCheck: j.selfCheck(), Limits: j.limits, Asked: j.asked(), Told: j.told,
+		Past: j.resumed.past(j.now()), Log: j.log,
 	}
 	if j.metrics != nil {
 		cfg.Metrics = j.metrics

@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"rung": main})
+	testscript.Main(m, map[string]func(){"rung": main, "fakeserver": fakeserver, "faketei": faketei})
 }
 
 // The command as its users meet it: what it prints where, and its exit status.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 
 	"rung/runner"
 	"rung/runner/gpu"
@@ -12,8 +11,8 @@ import (
 	"rung/runner/gpu/smi"
 	"rung/runner/metrics"
 	"rung/runner/server"
+	"rung/runner/serverlog"
 	"rung/runner/sim"
-	"rung/runner/target"
 	"rung/sinks"
 	"rung/sinks/parquet"
 	"rung/sinks/progress"
@@ -31,6 +30,8 @@ var (
 
 	_ runner.Sampler       = (*dcgm.Exporter)(nil)
 	_ runner.MetricsReader = (*metrics.Reader)(nil)
+	_ runner.LogReader     = (*serverlog.Watcher)(nil)
+	_ runner.LogReader     = (*serverlog.File)(nil)
 
 	_ sinks.Sink = (*parquet.Writer)(nil)
 	_ sinks.Sink = (*progress.Sink)(nil)
@@ -66,41 +67,13 @@ func startSimulator(ctx context.Context, j *job, log io.Writer) (*sim.Server, er
 
 const noneDeclared = "the spec says gpu.source = \"none\""
 
-// supported refuses what a spec may say and this version can't do yet: a run without
-// it would be another measurement than the one declared.
+// supported refuses what a spec may say and can't be done: a run without it would be
+// another measurement than the one declared.
 func supported(p plan.Plan, simulate bool) error {
 	if simulate && p.Target.API == plan.Exec {
 		return usage("--simulate has a server and no program to call: target.api = \"exec\" can only be run as it is")
 	}
-	if simulate || p.Simulated() {
-		return nil
-	}
-	for _, c := range p.Cells {
-		if c.Server != nil && len(c.Server.Command) == 0 {
-			return usage("server.log: the log of a server that runs already can't be read yet; leave the block server out")
-		}
-	}
 	return nil
-}
-
-// startServer starts the server that the spec declares and waits until it is ready;
-// nil where it declares none.
-func (j *job) startServer(ctx context.Context, path string, log io.Writer) (*server.Server, error) {
-	s := j.cell.Server
-	if j.simulated || s == nil || len(s.Command) == 0 {
-		return nil, nil //nolint:nilnil // none is to be started
-	}
-	client, err := target.New(j.plan.Target, nil, j.secrets(), 1)
-	if err != nil {
-		return nil, err
-	}
-	address, root := client.Address()
-	cfg := server.Config{Server: *s, Secrets: j.secrets(), Folder: filepath.Dir(path), Address: address, Shown: address, Page: root,
-		Ping: client.Ready, Log: log, Say: j.say}
-	if j.spec.Secrets.URL != nil {
-		cfg.Shown = "the address in target.url"
-	}
-	return server.Start(ctx, cfg)
 }
 
 // openSampler opens what the spec declares. A source that was declared and fails

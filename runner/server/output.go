@@ -23,22 +23,41 @@ const (
 	shownLine = 300       // bytes of each
 )
 
-// output takes what a server prints: into the log, and its last lines by themselves.
+// journal is the log of all lives of a server, bounded over all of them.
+type journal struct {
+	to      io.Writer
+	mu      sync.Mutex
+	written int64
+}
+
+func (j *journal) line(text string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.written > mostLog {
+		return
+	}
+	n, _ := io.WriteString(j.to, text+"\n") // a log that can't be written must not stop the server
+	if j.written += int64(n); j.written > mostLog {
+		_, _ = fmt.Fprintf(j.to, "rung: the log ends here, at %d bytes; the server printed more\n", mostLog)
+	}
+}
+
+// output takes what one life of a server prints: into the log, and its last lines by
+// themselves.
 type output struct {
-	log   io.Writer
+	log   *journal
+	each  func(string)
 	ready *regexp.Regexp
 	scrub plan.Scrubber
 	done  chan struct{}
 
-	mu      sync.Mutex
-	lines   []string
-	written int64
-	left    int64 // lines that the log has not
-	seen    bool  // a line that says it is ready
+	mu    sync.Mutex
+	lines []string
+	seen  bool // a line that says it is ready
 }
 
-func newOutput(log io.Writer, ready *regexp.Regexp, scrub plan.Scrubber) *output {
-	return &output{log: log, ready: ready, scrub: scrub, done: make(chan struct{})}
+func newOutput(cfg Config, log *journal, ready *regexp.Regexp) *output {
+	return &output{log: log, each: cfg.Line, ready: ready, scrub: cfg.Secrets.Scrubber(), done: make(chan struct{})}
 }
 
 // read takes all lines, to the end of the pipe: what is not read would block whoever
@@ -68,31 +87,19 @@ func (o *output) settle() {
 	}
 }
 
-// line takes one line. A log that can't be written must not stop the server.
+// line takes one line.
 func (o *output) line(b []byte) {
-	b = o.scrub.Clean(b)
+	text := strings.ToValidUTF8(strings.TrimRight(string(o.scrub.Clean(b)), "\r\n"), "\uFFFD")
+	if o.each != nil {
+		o.each(text)
+	}
+	o.log.line(text)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	text := strings.ToValidUTF8(strings.TrimRight(string(b), "\r\n"), "\uFFFD")
 	o.seen = o.seen || o.ready != nil && o.ready.MatchString(text)
-	if o.lines = append(o.lines, clip(record.OneLine(text))); len(o.lines) > keptLines {
+	if o.lines = append(o.lines, text); len(o.lines) > keptLines {
 		o.lines = o.lines[1:]
 	}
-	if o.written > mostLog {
-		o.left++
-		return
-	}
-	n, _ := io.WriteString(o.log, text+"\n")
-	if o.written += int64(n); o.written > mostLog {
-		_, _ = fmt.Fprintf(o.log, "rung: the log ends here, at %d bytes; the server printed more\n", mostLog)
-	}
-}
-
-func clip(s string) string {
-	if len(s) <= shownLine {
-		return s
-	}
-	return strings.ToValidUTF8(s[:shownLine], "") + "…"
 }
 
 func (o *output) matched() bool {
@@ -101,8 +108,20 @@ func (o *output) matched() bool {
 	return o.seen
 }
 
+// last are the last lines, as they may be shown.
 func (o *output) last() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return append([]string(nil), o.lines...)
+	var out []string
+	for _, line := range o.lines {
+		out = append(out, clip(record.OneLine(line)))
+	}
+	return out
+}
+
+func clip(s string) string {
+	if len(s) <= shownLine {
+		return s
+	}
+	return strings.ToValidUTF8(s[:shownLine], "") + "…"
 }

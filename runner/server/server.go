@@ -29,6 +29,7 @@ type Config struct {
 	Page    string       // the address under which Server.Ready.Path stands
 	Ping    func(context.Context) error
 	Log     io.Writer
+	Line    func(string) // is given each line of the log; nil: nobody
 	Say     func(format string, args ...any)
 }
 
@@ -36,6 +37,7 @@ type Config struct {
 type Server struct {
 	cfg  Config
 	line *regexp.Regexp // that says it is ready; nil: none
+	log  *journal
 
 	mu   sync.Mutex
 	now  *process // nil: not running
@@ -58,7 +60,7 @@ const (
 
 // Start starts the server and waits until it is ready.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
-	s := &Server{cfg: cfg}
+	s := &Server{cfg: cfg, log: &journal{to: cfg.Log}}
 	if text := cfg.Server.Ready.Log; text != "" {
 		line, err := regexp.Compile(text)
 		if err != nil {
@@ -142,7 +144,7 @@ func (s *Server) launch() (*process, error) {
 	cmd.Dir = s.cfg.dir()
 	cmd.Env = s.cfg.environment()
 	ownGroup(cmd)
-	p := &process{cmd: cmd, out: newOutput(s.cfg.Log, s.line, s.cfg.Secrets.Scrubber()), ended: make(chan struct{})}
+	p := &process{cmd: cmd, out: newOutput(s.cfg, s.log, s.line), ended: make(chan struct{})}
 	// A pipe of its own: Wait must not wait for what the server started and left.
 	r, w, err := os.Pipe()
 	if err != nil {

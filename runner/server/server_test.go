@@ -66,26 +66,26 @@ func beServer(kind string) {
 	}))
 }
 
-// journal is a log that may be written by one and read by another.
-type journal struct {
+// logbook is a log that may be written by one and read by another.
+type logbook struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (j *journal) Write(b []byte) (int, error) {
+func (j *logbook) Write(b []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.buf.Write(b)
 }
 
-func (j *journal) String() string {
+func (j *logbook) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.buf.String()
 }
 
 // setup is what a test starts: a kind of server on a free port.
-func setup(t *testing.T, kind string, change func(*Config)) (Config, *journal) {
+func setup(t *testing.T, kind string, change func(*Config)) (Config, *logbook) {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -94,7 +94,7 @@ func setup(t *testing.T, kind string, change func(*Config)) (Config, *journal) {
 	address := ln.Addr().String()
 	_ = ln.Close()
 	_, port, _ := net.SplitHostPort(address)
-	log := &journal{}
+	log := &logbook{}
 	cfg := Config{
 		Server: plan.Server{Command: []string{os.Args[0], port}, Env: []plan.Header{{Name: asServer, Value: kind}, {Name: "SETTING", Sensitive: true}},
 			Ready: plan.Ready{Timeout: plan.Duration(20 * time.Second)}, Grace: plan.Duration(5 * time.Second)},

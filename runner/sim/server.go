@@ -120,6 +120,14 @@ func (s *Server) Alive() bool {
 	return !p.ended()
 }
 
+// Exited says how the process ended by itself; empty where it lives.
+func (s *Server) Exited() string {
+	if s.Alive() {
+		return ""
+	}
+	return "the simulated process ended"
+}
+
 // Close ends the server and waits for its goroutines. What was not answered yet
 // gets no answer.
 func (s *Server) Close() error {

@@ -15,6 +15,13 @@ import (
 	"rung/sinks/record"
 )
 
+// SaysOOM says whether a server's words are of memory that ran out: in those of CUDA,
+// PyTorch, C++, Python, ggml and the kernel.
+func SaysOOM(text string) bool { return saysOOM.MatchString(text) }
+
+// SaysCUDA says whether a server's words are of an error of CUDA's.
+func SaysCUDA(text string) bool { return saysCUDA.MatchString(text) }
+
 // errorBytes is how much of a failed answer is kept.
 const errorBytes = 2 << 10
 
@@ -61,7 +68,8 @@ func closedIdle(err error) bool {
 // What servers say, whatever the status: llama.cpp answers 500 to an input that
 // is too long, and a stream can fail behind a 200.
 var (
-	saysOOM     = regexp.MustCompile(`(?i)out of memory|OutOfMemory|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED`)
+	saysOOM = regexp.MustCompile(`(?i)out of memory|OutOfMemory|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED|` +
+		`\bMemoryError\b|std::bad_alloc|can(no|')t allocate memory|not enough memory|failed to allocate|\boom-kill`)
 	saysCUDA    = regexp.MustCompile(`(?i)CUDA error|cudaError|CUDA_ERROR|CUBLAS_STATUS|CUDNN_STATUS|NCCL error|device-side assert`)
 	saysTooLong = regexp.MustCompile(`(?i)maximum context length|too large to process|must have less than|exceeds the available context|` +
 		`context size has been exceeded|maximum allowed batch size|length limit exceeded|(is|are) longer than the (maximum|model)|` +

@@ -323,3 +323,27 @@ func TestDamagedPart(t *testing.T) {
 		}
 	}
 }
+
+// A recording that is killed has lost no more than its last moment.
+func TestRecordingIsKilled(t *testing.T) {
+	c := &clock{begin}
+	dir, id, err := CreateRun(t.TempDir(), "sample", "3fa91c00", "", c.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewRecording(dir, Identity{Experiment: "sample", RunID: id}, c.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1000
+	for range n {
+		c.t = c.t.Add(flushEvery)
+		if err := w.Write(bareSample()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	samples, err := ReadSamples(dir, record.Manifest{SchemaVersion: record.SchemaVersion, RunID: id, Status: record.Running})
+	if err != nil || len(samples) != n {
+		t.Errorf("%d of %d samples, %v", len(samples), n, err)
+	}
+}

@@ -170,6 +170,8 @@ func (s *Sink) event(e record.Event) {
 		s.line("warning: the GPU is no longer sampled: " + e.Reason)
 	case record.MetricsLost:
 		s.line("warning: the server's metrics can't be read: " + e.Reason)
+	case record.LogOOM, record.LogFault, record.LogSetting:
+		s.line("the server's log: " + e.Reason)
 	case record.MetricsBack:
 		s.line("the server's metrics are read again")
 	case record.Interrupted:

@@ -107,6 +107,20 @@ type Server struct {
 	InputForm     string   `json:"input_form,omitempty"`     // "ids" or "text": how the prompts were sent
 	Tokeniser     string   `json:"tokeniser,omitempty"`      // which endpoint counted, or "usage"
 	TemplateExtra int      `json:"template_extra,omitempty"` // tokens that the chat template adds
+
+	Settings []Setting `json:"settings,omitempty"` // in order of their names
+}
+
+// Setting is one setting of the server: what its command asked for and what the server
+// says is in force. An empty text is unknown.
+type Setting struct {
+	Name     string `json:"name"`               // as the server calls it, with _: "max_num_seqs"
+	Flag     string `json:"flag,omitempty"`     // by which the command sets it
+	Asked    string `json:"asked,omitempty"`    // as the command has it
+	InForce  string `json:"in_force,omitempty"` // as the server says it
+	Source   string `json:"source,omitempty"`   // where it says so: a page, a series of its metrics, or its log
+	Differs  bool   `json:"differs,omitempty"`  // in force is not what was asked
+	Defaults bool   `json:"defaults,omitempty"` // a limit that the command does not set
 }
 
 // Device is one GPU as the sampler found it.
