@@ -39,6 +39,10 @@ type Report struct {
 	Configs  []Config       `json:"configs,omitempty"` // in the forms that the spec asks for
 	Rollback *plan.Rollback `json:"rollback,omitempty"`
 	Spec     string         `json:"spec,omitempty"`
+
+	// Timeline is a view of the rows for the page's picture, and not in the JSON: who reads
+	// that has the rows. nil where the run took no time.
+	Timeline *Timeline `json:"-"`
 }
 
 // Header says what was run, where and how it ended.

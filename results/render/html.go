@@ -45,6 +45,7 @@ type page struct {
 	Notices     []string
 	Groups      []group
 	Ladders     []ladderPage
+	Timeline    *picture
 	Equal       []tablePage
 	Memory      [][2]string
 	Bar         []segment
@@ -127,6 +128,9 @@ func newPage(rep *results.Report) page {
 		lp := ladderPage{ID: id, Name: safe(l.Name), Findings: safeAll(l.Findings), Beside: besideWords(l)}
 		if len(l.Rungs) > 0 {
 			lp.Pictures = pictures(rep, l, id)
+			if h := histogramPicture(l, id); h != nil {
+				lp.Pictures = append(lp.Pictures, *h)
+			}
 			for i, t := range tables(rep, l) {
 				at := ""
 				if i == 0 { // the anchors of the rungs stand once
@@ -141,6 +145,7 @@ func newPage(rep *results.Report) page {
 	for _, t := range equalTables(rep) {
 		p.Equal = append(p.Equal, plainTable(t))
 	}
+	p.Timeline = timelinePicture(rep)
 	h := headroomFigure(rep)
 	q := quietFigure(rep)
 	p.Groups = append(p.Groups, group{Name: "The run", Tiles: []tile{
