@@ -35,8 +35,8 @@ func lookOfLine(name string) string {
 }
 
 const (
-	stripHeight = 84.0
-	stripGap    = 16.0
+	stripHeight = 78.0
+	stripGap    = 24.0 // has the strip's name above it
 )
 
 // timelinePicture draws the run over its time; nil without one.
@@ -48,8 +48,14 @@ func timelinePicture(rep *results.Report) *picture {
 	p := &picture{Caption: "The run over its time"}
 	wide, narrow := frame{w: 1180, left: 62, right: 14, top: 34, bottom: 30, words: true}, frame{w: 360, left: 46, right: 8, top: 30, bottom: 28}
 	p.Wide, p.Narrow = drawTimeline(rep, wide, "timeline"), drawTimeline(rep, narrow, "timeline-n")
-	for _, s := range t.Series {
-		p.Lines = append(p.Lines, legend{bandIcon("peaks " + lookOfLine(s.Name)), s.Name})
+	for _, strip := range panels(rep) {
+		for _, s := range strip.of(t) {
+			name := s.Name
+			if len(strip.of(t)) > 1 {
+				name = strip.name + ": " + s.Name
+			}
+			p.Lines = append(p.Lines, legend{bandIcon("peaks " + lookOfLine(s.Name)), name})
+		}
 	}
 	if len(t.Failures) > 0 {
 		p.Lines = append(p.Lines, legend{icon("mark-edge", shapeCross), "failed requests"})
@@ -72,7 +78,7 @@ func drawTimeline(rep *results.Report, f frame, id string) template.HTML {
 	xs := scale{t.BeginS, end, f.x0(), f.x1(), false}
 	c.spans(t, xs, f)
 	for i, p := range shown {
-		y := f.top + float64(i)*(stripHeight+stripGap)
+		y := f.top + float64(i)*(stripHeight+stripGap) + stripGap
 		c.strip(t, p, xs, y, y+stripHeight)
 	}
 	c.ticks(t, xs, f)
@@ -102,7 +108,6 @@ func (p panel) of(t *results.Timeline) []results.Series {
 
 // spans shades the rungs, every second one, and names what is wide enough.
 func (c *canvas) spans(t *results.Timeline, xs scale, f frame) {
-	last := math.Inf(-1)
 	for i, s := range t.Spans {
 		from, to := xs.at(s.Begin), xs.at(s.End)
 		name, short := fmt.Sprintf("ladder %q at %s, pass %d", s.Ladder, value(s.Value), s.Pass+1), value(s.Value)
@@ -111,9 +116,8 @@ func (c *canvas) spans(t *results.Timeline, xs scale, f frame) {
 		}
 		c.add(`<g class="spot"><title>%s</title>`, template.HTMLEscapeString(safe(fmt.Sprintf("%s: %.1f to %.1f s", name, s.Begin, s.End))))
 		c.rect(from, f.top-4, to-from, f.y0()-f.top+4, fmt.Sprintf("span span-%d", i%2))
-		if w := 7 * float64(len(short)); to-from >= w && from-last >= 2 {
+		if to-from >= 7*float64(len(short)) {
 			c.text((from+to)/2, f.top-10, "middle", "label", short)
-			last = to
 		}
 		c.add(`</g>`)
 	}
@@ -139,7 +143,7 @@ func (c *canvas) strip(t *results.Timeline, p panel, xs scale, top, bottom float
 			c.text(xs.from-6, ys.at(v)+4, "end", "label", short1(v))
 		}
 	}
-	c.text(xs.from+4, top+10, "start", "label strip-name", p.name)
+	c.text(xs.from+4, top-6, "start", "label strip-name", p.name)
 	if p.top != nil && float64(*p.top)/p.scale <= most {
 		c.line(xs.from, ys.at(float64(*p.top)/p.scale), xs.to, ys.at(float64(*p.top)/p.scale), "level memory")
 	}
