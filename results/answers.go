@@ -24,7 +24,7 @@ type Output struct {
 func (v visits) output() *Output {
 	var o Output
 	sum := 0.0
-	for _, r := range v.successes() {
+	for r := range v.successes() {
 		if r.OutputTokens == nil || r.OutputTokensPlanned == nil {
 			continue
 		}
@@ -69,7 +69,7 @@ func (w *walked) cache(template int) *Cache {
 	for i := range w.out.Rungs {
 		r := &w.out.Rungs[i]
 		var prompt, cached int64
-		for _, q := range w.rows[r.Index].counted().successes() {
+		for q := range w.rows[r.Index].counted().successes() {
 			n := q.InputTokensPlanned
 			if q.InputTokens != nil {
 				n = *q.InputTokens
