@@ -31,19 +31,25 @@ test: ## run the tests
 race: ## run the tests with the race detector
 	$(GO) test -race ./...
 
-.PHONY: fuzz
-fuzz: ## fuzz what reads files that others wrote, a minute each
-	$(GO) test ./spec -run '^$$' -fuzz FuzzLoad -fuzztime 60s
-	$(GO) test ./spec -run '^$$' -fuzz FuzzPlan -fuzztime 60s
-	$(GO) test ./runner/gpu/smi -run '^$$' -fuzz FuzzRead -fuzztime 60s
+FUZZTIME ?= 60s
+FUZZED := spec:FuzzLoad spec:FuzzPlan runner/target:FuzzRead runner/target:FuzzStream runner/metrics:FuzzParse \
+	runner/gpu/smi:FuzzRead sinks/parquet:FuzzManifest sinks/parquet:FuzzPart sinks/parquet:FuzzJournal
 
-$(LINT):
-	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VER)
-	mv bin/golangci-lint $@
+.PHONY: fuzz
+fuzz: ## fuzz what reads files and answers that others made, FUZZTIME (a minute) each
+	@for f in $(FUZZED); do \
+		$(GO) test ./$${f%:*} -run '^$$' -fuzz "^$${f#*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x >fuzz.out 2>&1 \
+			&& echo "$$f $$(sed -nE 's/.*(execs: [0-9]+).*/\1/p' fuzz.out | tail -1), no crash" \
+			|| { cat fuzz.out; rm -f fuzz.out; exit 1; }; \
+	done; rm -f fuzz.out
 
 .PHONY: crash
 crash: ## kill a hundred runs at random times, and see that each loses nothing and is resumed
 	RUNG_CRASH=100 $(GO) test ./cmd/rung -count 1 -timeout 30m -v -run TestKilledRunsLoseNothing
+
+.PHONY: soak
+soak: ## an hour (RUNG_SOAK) at a steady rate against a failing server: memory, descriptors, every row
+	RUNG_SOAK=$(or $(RUNG_SOAK),1h) $(GO) test ./cmd/rung -count 1 -timeout 2h -v -run TestSoak
 
 .PHONY: lint
 lint: $(LINT) ## run the linter, and see each fence between the packages refuse a planted import
@@ -89,3 +95,5 @@ gpu: ## on a GPU host: read the real cards through NVML and print what they supp
 
 .PHONY: ci
 ci: test race nocgo examples lint integration ## everything that must pass
+	$(MAKE) fuzz FUZZTIME=2s
+	$(MAKE) soak RUNG_SOAK=30s

@@ -14,12 +14,18 @@ import (
 // rows in any order give an equal report. The rules are the plan's own unless one
 // wants to see what others would have said, and then the report says so.
 func Analyse(r *Run, rules plan.Analysis) *Report {
+	rep, _ := analyse(r, rules)
+	return rep
+}
+
+// analyse gives the ladders with their rows beside the report.
+func analyse(r *Run, rules plan.Analysis) (*Report, []*walked) {
 	r, odd := r.sound()
 	all := attempts(r.apart())
 	begun(all, r.Events)
 	cell := r.cell()
 	rep := &Report{
-		Version: Version, SimulatedBy: simulatedBy(r), Run: header(r), Rules: rules, SLO: r.Plan.SLO, Spec: r.Spec,
+		Version: Version, SimulatedBy: simulatedBy(r), Run: header(r), Rules: rules, SLO: r.Plan.SLO, Rollback: r.Plan.Rollback, Spec: r.Spec,
 		Notices: []string{}, Ladders: []Ladder{},
 	}
 	rep.Simulated = r.Manifest.Simulated || rep.SimulatedBy != ""
@@ -27,11 +33,15 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 	m, mem := newMemory(r)
 	m.baseline(&rep.Baseline)
 
+	page, card := readings(r.Metrics), newWatched(r, mem.Device)
+	rep.Metrics = newMetrics(r, page)
 	var ladders []*walked
 	for i, l := range cell.Ladders {
 		w := newWalked(l, r, all, rules)
 		w.measure(r.Manifest.Server.TemplateExtra)
+		w.watch(page, card, r.Client)
 		w.findEdge(w.slow(r.Plan.Target.API, single(all)))
+		w.findShape()
 		w.findKnee(rep.Baseline)
 		w.findCapacity()
 		w.latencySlope()
@@ -39,25 +49,32 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 		w.findLimit(rep.Baseline)
 		ladders = append(ladders, w)
 	}
-	mem.Headroom = m.headroom(rules.Headroom, ladders)
+	m.upFront = m.preallocated(ladders)
+	mem.Headroom, mem.Preallocated = m.headroom(rules.Headroom, ladders, page), m.upFront
 	mem.Slopes, mem.Says = m.slopes(ladders, attached(r, cell))
 	rep.Memory = mem
 	rep.Checks = m.checks(cell, all, ladders, rules.Headroom)
 	for _, w := range ladders {
+		w.diagnose(m, unwatched(rep, card))
+		w.bottleneck()
+		w.onsets(rep.Baseline, m, page)
 		w.out.checked(rep.Checks)
 		w.steady(r.Manifest.Server.MaxConcurrent)
 		w.out.Missing = w.missing()
 		w.mark()
 		w.find()
+		w.advise(m, ladders, rules)
 		rep.Ladders = append(rep.Ladders, *w.out)
 	}
+	rep.Settings = rep.settings(r, ladders)
+	rep.Configs = rep.configs(r.Plan.Configs)
 	rep.Client = newInstrument(r)
 	rep.Client.near(ladders)
 	rep.notice(r, odd)
 	rep.Invalid = rep.invalid(r)
 	rep.Verdict = verdict(rep)
 	sweep(reflect.ValueOf(rep))
-	return rep
+	return rep, ladders
 }
 
 // attached says that the server was there before the run, and may have had load.

@@ -72,22 +72,25 @@ func TestSmallRun(t *testing.T) {
 
 // The order of rows in the files means nothing.
 func TestShuffledRowsChangeNothing(t *testing.T) {
-	r := resultstest.Small().Run()
-	want := asJSON(t, report(r))
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 3 {
-		rng.Shuffle(len(r.Requests), func(i, j int) { r.Requests[i], r.Requests[j] = r.Requests[j], r.Requests[i] })
-		rng.Shuffle(len(r.Samples), func(i, j int) { r.Samples[i], r.Samples[j] = r.Samples[j], r.Samples[i] })
-		rng.Shuffle(len(r.Events), func(i, j int) { r.Events[i], r.Events[j] = r.Events[j], r.Events[i] })
-		if d := cmp.Diff(want, asJSON(t, report(r))); d != "" {
-			t.Fatalf("the report changed (-want +got):\n%s", d)
+	for _, o := range []resultstest.Options{resultstest.Small(), paged()} {
+		r := o.Run()
+		want := asJSON(t, report(r))
+		for range 3 {
+			rng.Shuffle(len(r.Requests), func(i, j int) { r.Requests[i], r.Requests[j] = r.Requests[j], r.Requests[i] })
+			rng.Shuffle(len(r.Samples), func(i, j int) { r.Samples[i], r.Samples[j] = r.Samples[j], r.Samples[i] })
+			rng.Shuffle(len(r.Metrics), func(i, j int) { r.Metrics[i], r.Metrics[j] = r.Metrics[j], r.Metrics[i] })
+			rng.Shuffle(len(r.Events), func(i, j int) { r.Events[i], r.Events[j] = r.Events[j], r.Events[i] })
+			if d := cmp.Diff(want, asJSON(t, report(r))); d != "" {
+				t.Fatalf("the report changed (-want +got):\n%s", d)
+			}
 		}
 	}
 }
 
 // What is written and read back gives the same report.
 func TestOpenGivesTheSameReport(t *testing.T) {
-	r := resultstest.Small().Run()
+	r := paged().Run()
 	dir, err := resultstest.Write(r, t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -188,7 +188,7 @@ func (m *memory) holds(k *Check, place record.Place, failed string, counts bool,
 	case !counts:
 		return NotChecked, "no round of it counts"
 	}
-	if k.PeakBytes != nil && !k.AfterHighWater && m.total != nil && unsoundHeadroom(rules) == "" {
+	if k.PeakBytes != nil && !k.AfterHighWater && !m.upFront && m.total != nil && unsoundHeadroom(rules) == "" {
 		total := float64(*m.total)
 		if free := total - float64(m.reserved()) - rules.Safety*total - float64(*k.PeakBytes); free < 0 {
 			return NotConfirmed, fmt.Sprintf("its peak of %.1f GiB leaves less than the declared safety of %g %%", float64(*k.PeakBytes)/(1<<30), 100*rules.Safety)

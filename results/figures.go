@@ -57,6 +57,12 @@ type Latency struct {
 	// percentile has any 95 % interval. On fewer it is printed with a mark.
 	P95Supported bool `json:"p95_supported"`
 	P99Supported bool `json:"p99_supported"` // the same of 299
+
+	// The intervals of 95 % by ranks, in seconds; nil where there are too few values, or
+	// where they hang together.
+	MedianIn *Interval `json:"median_interval,omitempty"`
+	P95In    *Interval `json:"p95_interval,omitempty"`
+	P99In    *Interval `json:"p99_interval,omitempty"`
 }
 
 // summarise takes latencies in any order; nil for none.
@@ -68,5 +74,6 @@ func summarise(latencies []float64) *Latency {
 	return &Latency{
 		N: len(s), MinS: s[0], MedianS: record.Quantile(s, 0.5), MeanS: mean(s), P95S: record.Quantile(s, 0.95), P99S: record.Quantile(s, 0.99), MaxS: s[len(s)-1],
 		P95Supported: len(s) >= P95Needs, P99Supported: len(s) >= P99Needs,
+		MedianIn: byRanks(s, 0.5), P95In: byRanks(s, 0.95), P99In: byRanks(s, 0.99),
 	}
 }

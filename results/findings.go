@@ -16,6 +16,10 @@ func (w *walked) find() {
 	} else {
 		l.findLimits(say)
 	}
+	if l.Bottleneck != nil {
+		say("%s", l.Bottleneck.finding())
+	}
+	l.findOnsets(say)
 	if l.Slope != nil {
 		say("%s.", upper(l.Slope.words()))
 	}
@@ -94,6 +98,9 @@ func (l *Ladder) findEdges(say func(string, ...any)) {
 	e := l.Edge
 	if e == nil {
 		say("No edge: %s.", l.BoundaryReason)
+		if l.Shape != nil {
+			say("A cliff without an error: %s%s.", l.Shape.Says, l.causeAt(l.Shape.Value))
+		}
 		return
 	}
 	below := "No boundary: " + l.BoundaryReason
@@ -106,6 +113,9 @@ func (l *Ladder) findEdges(say func(string, ...any)) {
 	}
 	if e.Pass > 0 {
 		say("The edge showed in pass %d only; the walks before it passed there.", e.Pass+1)
+	}
+	if l.Shape != nil && l.Shape.Kind == ShapeFromRound {
+		say("%s: not for production, though it passes at times.", "Rung "+l.Shape.Says)
 	}
 	for _, s := range e.Settings {
 		say("What failed at %g is %s.", e.Value, s)

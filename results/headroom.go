@@ -21,18 +21,27 @@ type room struct {
 
 // headroom fills in what stays free at the limits, after it has lowered a limit
 // at which that would be less than nothing.
-func (m *memory) headroom(h plan.Headroom, ladders []*walked) Headroom {
+func (m *memory) headroom(h plan.Headroom, ladders []*walked, page []reading) Headroom {
 	out := Headroom{}
 	bad := unsoundHeadroom(h)
 	switch {
+	case pooled(ladders):
+		if out.Pool = pool(ladders, page); out.Pool == nil {
+			out.Reason = "headroom unknown: the server took its memory up front, and no reading of its pool fell into a rung at a limit"
+			return out
+		}
+		if m.reason == "" {
+			out.ReservedBytes = m.reserved()
+		}
+		out.Reason = "the server took its memory up front, so the card's memory in use says nothing of the load; by its own gauge"
 	case m.reason != "":
 		out.Reason = m.reason
 	case bad != "":
 		out.Reason = "headroom unknown: the rule is none, " + bad
 	case m.total == nil || *m.total <= 0:
 		out.Reason = "headroom unknown: the driver gives no total memory"
-	case m.preallocated(ladders):
-		out.Reason = "headroom unknown: the server took its memory up front, so what is in use says nothing of the load; its own gauges would"
+	case m.upFront:
+		out.Reason = "headroom unknown: the server took its memory up front, so what is in use says nothing of the load; its own gauges would, and none was read"
 	case m.follows(ladders):
 		out.Reason = fmt.Sprintf("headroom unknown: memory moved by less than %g %% of the card under all load, and no pool of the server is known", 100*still)
 	}

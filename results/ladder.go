@@ -21,6 +21,7 @@ type walked struct {
 	edge  int // index of the lowest rung that fails; len(rungs) where none does
 	rules plan.Analysis
 	slo   *objectives // nil where none is declared
+	facts []facts     // of the rungs that were walked, for their diagnoses
 
 	generates bool
 	out       *Ladder
@@ -129,6 +130,7 @@ func (w *walked) rung(i int) Rung {
 		Sent: tally.Total, Failures: failures(tally), Failed: w.plan.Stop.Edge(tally),
 		Latency: summarise(counted.latencies()), Output: counted.output(),
 	}
+	r.FailureRate = failureRate(tally.Failures, tally.Total)
 	r.Stream, r.Goodput = counted.stream(), w.goodput(counted, i)
 	if w.generates {
 		r.Answers = counted.answers()

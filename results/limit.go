@@ -101,24 +101,33 @@ func (w *walked) byKnee() {
 	}
 }
 
-// p95Base is the P95 that a rung's is held against: that of the rung of value 1,
-// else the baseline's with equal fixed values, else the first rung's.
+// p95Base is the P95 that a rung's is held against.
 func (w *walked) p95Base(b Baseline) (s float64, of string) {
+	l, of := w.base(b)
+	if l == nil {
+		return 0, ""
+	}
+	return l.P95S, of
+}
+
+// base are the latencies that a rung's are held against: those of the rung of value 1,
+// else the baseline's with equal fixed values, else the first rung's.
+func (w *walked) base(b Baseline) (l *Latency, of string) {
 	for _, r := range w.out.Rungs {
 		if r.Value == 1 && r.Latency != nil {
-			return r.Latency.P95S, "the rung of one"
+			return r.Latency, "the rung of one"
 		}
 	}
 	first := w.out.Rungs[0]
 	same := first.Shape
 	same.InFlight = b.Shape.InFlight
 	if b.Latency != nil && same == b.Shape {
-		return b.Latency.P95S, "the baseline"
+		return b.Latency, "the baseline"
 	}
 	if first.Latency != nil {
-		return first.Latency.P95S, fmt.Sprintf("the first rung, %g, for want of a lower one", first.Value)
+		return first.Latency, fmt.Sprintf("the first rung, %g, for want of a lower one", first.Value)
 	}
-	return 0, ""
+	return nil, ""
 }
 
 func (w *walked) capByP95(b Baseline) {

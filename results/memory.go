@@ -29,6 +29,7 @@ type memory struct {
 	idle    *int64
 	card    string
 	reason  string // why nothing is known, in few words
+	upFront bool   // the server took its memory up front
 }
 
 // noGPU stands wherever a figure of memory would.
@@ -182,7 +183,8 @@ func (m *memory) ladder(l *Ladder, first bool) {
 func (m *memory) rung(ladder string, index int) (*RungMemory, string) {
 	here := func(p record.Place) bool { return p.Ladder == ladder && p.Rung == index && p.Pass == 0 && !checking(p) }
 	from, to, ok := m.window(record.RungBegin, record.RungEnd, here)
-	at := anywhere
+	// The last sample of the rung before may be of the moment in which this one began.
+	at := func(p record.Place) bool { return p.Ladder == "" || p.Ladder == ladder && p.Rung == index }
 	if !ok || math.IsInf(to, 1) {
 		from, to, at = math.Inf(-1), math.Inf(1), here
 	}
@@ -232,8 +234,12 @@ func (m *memory) fresh(before float64) bool {
 	return out
 }
 
-// preallocated says that the server took its memory up front.
+// preallocated says that the server took its memory up front: its own gauge of a pool
+// shows it, or the card, full before any load and moved by none.
 func (m *memory) preallocated(ladders []*walked) bool {
+	if pooled(ladders) {
+		return true
+	}
 	if m.total == nil || m.idle == nil || float64(*m.idle) < poolIdle*float64(*m.total) {
 		return false
 	}

@@ -22,18 +22,22 @@ type Report struct {
 	// start it itself.
 	SimulatedBy string `json:"simulated_by,omitempty"`
 
-	Verdict  string        `json:"verdict"`           // the one sentence on top
-	Notices  []string      `json:"notices"`           // what a reader must know before any figure
-	Invalid  []string      `json:"invalid,omitempty"` // why the result must not be relied on
-	Run      Header        `json:"run"`
-	Baseline Baseline      `json:"baseline"`
-	Ladders  []Ladder      `json:"ladders"`
-	Memory   Memory        `json:"memory"`
-	Client   Instrument    `json:"client"`
-	Checks   []Check       `json:"checks,omitempty"` // of limits, by retest and confirm
-	Rules    plan.Analysis `json:"rules"`            // by which the report was made
-	SLO      *plan.SLO     `json:"slo,omitempty"`
-	Spec     string        `json:"spec,omitempty"`
+	Verdict  string         `json:"verdict"`           // the one sentence on top
+	Notices  []string       `json:"notices"`           // what a reader must know before any figure
+	Invalid  []string       `json:"invalid,omitempty"` // why the result must not be relied on
+	Run      Header         `json:"run"`
+	Baseline Baseline       `json:"baseline"`
+	Ladders  []Ladder       `json:"ladders"`
+	Memory   Memory         `json:"memory"`
+	Client   Instrument     `json:"client"`
+	Metrics  Metrics        `json:"metrics"`          // of the server itself
+	Checks   []Check        `json:"checks,omitempty"` // of limits, by retest and confirm
+	Rules    plan.Analysis  `json:"rules"`            // by which the report was made
+	SLO      *plan.SLO      `json:"slo,omitempty"`
+	Settings []Setting      `json:"settings"`          // what can be configured by it
+	Configs  []Config       `json:"configs,omitempty"` // in the forms that the spec asks for
+	Rollback *plan.Rollback `json:"rollback,omitempty"`
+	Spec     string         `json:"spec,omitempty"`
 }
 
 // Header says what was run, where and how it ended.
@@ -104,6 +108,9 @@ type Memory struct {
 	Devices    int      `json:"devices"`
 	TotalBytes *int64   `json:"total_bytes,omitempty"`
 	Headroom   Headroom `json:"headroom"`
+	// Preallocated says that the server took its memory up front: then what is in use of
+	// the card says nothing of the load.
+	Preallocated bool `json:"preallocated,omitempty"`
 
 	Slopes []MemorySlope `json:"slopes,omitempty"`     // of ladders of batch and of length
 	Says   string        `json:"slopes_say,omitempty"` // which is the steeper, as observed
@@ -123,6 +130,10 @@ type Headroom struct {
 	Extrapolated   bool     `json:"reserve_extrapolated"`
 	NotMeasured    []string `json:"not_measured,omitempty"`
 	NoLadder       string   `json:"no_ladder,omitempty"` // which load the spec has no ladder of
+
+	// Pool stands in place of the bytes where the server took its memory up front and
+	// tells how full that is.
+	Pool *Pool `json:"pool,omitempty"`
 }
 
 // query is the SQL that gives the number of counted successes and the P95 of each

@@ -22,17 +22,21 @@ type Ladder struct {
 	Rungs     []Rung    `json:"rungs"`      // those that were walked, from the lowest
 	NotWalked []float64 `json:"not_walked"` // values of the others
 
-	Edge           *Edge    `json:"edge,omitempty"`
-	Boundary       *float64 `json:"boundary,omitempty"`
-	BoundaryReason string   `json:"boundary_reason,omitempty"`
-	Knee           Knee     `json:"knee"`
-	Limit          Limit    `json:"limit"`
+	Edge           *Edge     `json:"edge,omitempty"`
+	Shape          *EndShape `json:"shape,omitempty"` // how it ends; nil where it neither fails nor falls
+	Boundary       *float64  `json:"boundary,omitempty"`
+	BoundaryReason string    `json:"boundary_reason,omitempty"`
+	Knee           Knee      `json:"knee"`
+	Limit          Limit     `json:"limit"`
 
 	Arrivals string    `json:"arrivals,omitempty"` // rate ladders: poisson, constant
 	Capacity *Capacity `json:"capacity,omitempty"` // rate ladders, which have no limit and no knee
 
 	Slope     *LatencySlope `json:"latency_slope,omitempty"` // ladders of lengths
 	HighWater bool          `json:"after_high_water"`        // its peaks begin where earlier load left the memory
+
+	Onsets     []Onset     `json:"onsets,omitempty"`     // signs that the server has enough, the first in time first
+	Bottleneck *Bottleneck `json:"bottleneck,omitempty"` // nil along lengths, where each rung is other work
 
 	Warmups []Warmups `json:"warmup_failures,omitempty"`
 	Said    []Said    `json:"errors,omitempty"` // one failure a name
@@ -53,6 +57,8 @@ type Rung struct {
 	Latency  *Latency   `json:"latency,omitempty"`
 	Output   *Output    `json:"output,omitempty"`   // of counted successes that tell their length
 	Failures []Failures `json:"failures,omitempty"` // of all that were sent, as the stop rule looks at them
+	// FailureRate is that of all measured requests, with its interval.
+	FailureRate *Rate `json:"failure_rate,omitempty"`
 	// FailedRefused is how many of the failures were in refused rounds, which no
 	// other figure of the rung rests on.
 	FailedRefused int    `json:"failed_in_refused_rounds,omitempty"`
@@ -79,6 +85,12 @@ type Rung struct {
 
 	Memory       *RungMemory `json:"memory,omitempty"`
 	MemoryReason string      `json:"memory_reason,omitempty"`
+
+	Client    Sender     `json:"client"`
+	Diagnosis *Diagnosis `json:"diagnosis,omitempty"`
+
+	Gauges *Gauges `json:"server,omitempty"` // nil where no reading fell into its windows
+	Card   *Card   `json:"card,omitempty"`   // nil where no sample did
 
 	Marks []Mark `json:"marks,omitempty"`
 }

@@ -29,6 +29,7 @@ type Run struct {
 	Samples  []record.Sample
 	Events   []record.Event
 	Client   []record.ClientSample // of the instrument itself
+	Metrics  []record.ServerSample // of the server itself
 
 	// Unverified says that the run did not end in order: the rows are those of the
 	// parts that lay whole on disk and of the journal.
@@ -95,6 +96,9 @@ func Open(dir string) (*Run, error) {
 		return nil, err
 	}
 	if r.Client, err = parquet.ReadClient(dir, m); err != nil {
+		return nil, err
+	}
+	if r.Metrics, err = parquet.ReadServer(dir, m); err != nil {
 		return nil, err
 	}
 	return r, nil

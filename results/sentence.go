@@ -181,6 +181,9 @@ func because(l *Ladder) string {
 	case l.Limit.Bound == BoundMemory:
 		why = append(why, "bound by memory")
 	}
+	if s := l.Bottleneck.words(); s != "" {
+		why = append(why, s)
+	}
 	if l.Limit.Bound == BoundLast {
 		why = append(why, "the last rung, and it passed")
 	}

@@ -110,7 +110,7 @@ const alike = 1.2
 
 // slopes holds batch against length, as observed.
 func (m *memory) slopes(ladders []*walked, attached bool) (out []MemorySlope, says string) {
-	silent := m.total != nil && m.reason == "" && (m.preallocated(ladders) || m.follows(ladders))
+	silent := m.upFront || m.total != nil && m.reason == "" && m.follows(ladders)
 	for i, w := range ladders {
 		if w.plan.Axis != plan.AxisBatch && w.plan.Axis != plan.AxisInputTokens || len(w.out.Rungs) == 0 {
 			continue
@@ -206,6 +206,6 @@ func steeper(slopes []MemorySlope) string {
 	case apart && l > alike*b:
 		return as + ", the length is steeper than the batch: lower the length limit first"
 	default:
-		return as + ", both grow alike: it is the product, the tokens in the batch, that binds"
+		return as + ", both grow alike: it is the product, the tokens in the batch, that binds: lower both"
 	}
 }

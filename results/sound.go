@@ -23,12 +23,14 @@ func (r *Run) sound() (*Run, int) {
 	samples := keep(r.Samples, func(s record.Sample) bool { return isTime(s.TS) })
 	events := keep(r.Events, func(e record.Event) bool { return isTime(e.TS) })
 	client := keep(r.Client, func(s record.ClientSample) bool { return isTime(s.TS) })
-	lost := len(r.Requests) + len(r.Samples) + len(r.Events) + len(r.Client) - len(requests) - len(samples) - len(events) - len(client)
+	metrics := keep(r.Metrics, func(s record.ServerSample) bool { return isTime(s.TS) })
+	lost := len(r.Requests) + len(r.Samples) + len(r.Events) + len(r.Client) + len(r.Metrics) -
+		len(requests) - len(samples) - len(events) - len(client) - len(metrics)
 	if lost == 0 {
 		return r, 0
 	}
 	clean := *r
-	clean.Requests, clean.Samples, clean.Events, clean.Client = requests, samples, events, client
+	clean.Requests, clean.Samples, clean.Events, clean.Client, clean.Metrics = requests, samples, events, client, metrics
 	return &clean, lost
 }
 

@@ -56,6 +56,7 @@ func (v visits) stream() *Stream {
 	s.TTFT, s.TPOT = summarise(ttft), summarise(tpot)
 	if l := summarise(gaps); l != nil {
 		s.Gaps = &Gaps{Latency: *l, Answers: answers}
+		s.Gaps.MedianIn, s.Gaps.P95In, s.Gaps.P99In = nil, nil, nil
 		s.Gaps.P95Supported, s.Gaps.P99Supported = answers >= P95Needs, answers >= P99Needs
 	}
 	return &s

@@ -172,17 +172,43 @@ func (r *run) wall() time.Time {
 	return time.Now().Round(0)
 }
 
-// watched begins to look at what the client takes; what it gives says, at the end,
-// whether that was too much.
-func (r *run) watched() func() string {
+// watched begins to look at what the client takes and whether it runs at all; what it
+// gives says, at the end, whether a round of these rows measured the client.
+func (r *run) watched() func(rows []record.Request) string {
 	if r.cfg.Usage == nil {
-		return func() string { return "" }
+		return func([]record.Request) string { return "" }
 	}
 	before, begin := r.cfg.Usage(), time.Now()
-	return func() string {
+	var heart *self.Heart
+	if r.cfg.Dial == nil { // virtual time has no stalls
+		heart = self.NewHeart()
+	}
+	return func(rows []record.Request) string {
+		if heart != nil {
+			defer heart.Stop()
+			if why := stalled(heart.Worst(), latencies(rows)); why != "" {
+				return why
+			}
+		}
 		span := time.Since(begin)
 		return busy(self.CPUShare(before, r.cfg.Usage(), span), span)
 	}
+}
+
+// A stall of this process is more than a scheduler's whim from leastStall on, and spoils a
+// round where it is a good part of what a request takes.
+const (
+	leastStall = 250 * time.Millisecond
+	mostStall  = 0.5 // of the median latency
+)
+
+// stalled says that this process stood still in a round: it was suspended, the machine
+// slept, or another process took all cores.
+func stalled(stall time.Duration, latencies []float64) string {
+	if stall < leastStall || len(latencies) > 0 && stall.Seconds() < mostStall*record.Quantile(latencies, 0.5) {
+		return ""
+	}
+	return fmt.Sprintf("client_limited: rung itself stood still for %.2f s in the round (suspended, or another process took all cores)", stall.Seconds())
 }
 
 // busy says that the client itself had hardly any time left in a round.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"rung/runner/pace"
 	"rung/runner/target"
 	"rung/sinks/record"
 )
@@ -54,7 +55,10 @@ func (l *logging) start() {
 		return
 	}
 	l.done.Go(func() {
-		schedule(logInterval, l.quit, func(time.Time) { l.take() }, func(int) {})
+		pace.Every(logInterval, l.quit, func(time.Time) bool {
+			l.take()
+			return true
+		}, func(int) {})
 	})
 }
 

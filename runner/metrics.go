@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"rung/runner/pace"
 	"rung/sinks/record"
 )
 
@@ -50,7 +51,10 @@ func (m *metering) start() {
 		return
 	}
 	m.done.Go(func() {
-		schedule(m.interval, m.ctx.Done(), func(due time.Time) { m.take(due, false) }, m.missed)
+		pace.Every(m.interval, m.ctx.Done(), func(due time.Time) bool {
+			m.take(due, false)
+			return true
+		}, m.missed)
 	})
 }
 

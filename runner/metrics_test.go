@@ -130,7 +130,7 @@ func TestRunWithoutItsPage(t *testing.T) {
 func paged(t *testing.T, cfg Config) Config {
 	t.Helper()
 	cfg.Plan.Metrics = &plan.Metrics{Path: "/metrics", Interval: plan.Duration(time.Second)}
-	reader, err := metrics.New(cfg.Plan, cfg.Secrets)
+	reader, err := metrics.New(cfg.Plan, cfg.Secrets, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

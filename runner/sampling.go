@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"rung/runner/pace"
 	"rung/sinks/record"
 )
 
@@ -131,7 +132,10 @@ func (s *sampling) start() {
 		return
 	}
 	s.done.Go(func() {
-		schedule(s.interval, s.quit, func(due time.Time) { s.take(due, false) }, s.missed)
+		pace.Every(s.interval, s.quit, func(due time.Time) bool {
+			s.take(due, false)
+			return true
+		}, s.missed)
 	})
 }
 

@@ -132,7 +132,7 @@ func (r *run) attempt(place record.Place, v visit) (res result, planned int, err
 	} else {
 		res = f.closedLoop(s, v.duration)
 	}
-	res.busy = watched()
+	res.busy = watched(res.rows)
 	if after, ok := r.cacheCounter(); ok && counted && after >= before {
 		hits := after - before
 		res.hits = &hits

@@ -96,7 +96,9 @@ func checkTexts(t *testing.T, res Result) {
 	}
 }
 
-func TestByteOrderMarkAndLineEndsChangeNothing(t *testing.T) {
+// Case 72: a byte-order mark and lines that end in CRLF change nothing but the source; text in
+// a heredoc has LF.
+func TestCase72(t *testing.T) {
 	const source = `experiment "e" {}
 target {
   api   = "openai-embeddings"

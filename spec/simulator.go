@@ -15,7 +15,7 @@ func simulatorSchema() schema {
 			"slots", "max_input_tokens", "special_tokens", "memory_total", "memory_idle", "memory_per_token",
 			"decode_slowdown", "tokens_per_chunk", "answer_tokens", "early_stop", "log_chunks", "prefix_cache", "cache_block",
 			"max_queue", "queue_status", "max_client_batch", "preallocate", "fragment_after", "fragment_tokens", "fragment_step",
-			"oom_tokens", "oom_status", "oom_kills", "throttle_at", "throttle_for", "throttle_share", "idle_clock_after", "idle_clock_delay",
+			"memory_per_input", "memory_per_pair", "spill_factor", "oom_tokens", "oom_status", "oom_kills", "throttle_at", "throttle_for", "throttle_share", "idle_clock_after", "idle_clock_delay",
 			"bound", "compile", "count_offset", "tokenise_factor"}}
 }
 
@@ -99,6 +99,11 @@ func (f *fields) simulatedMemory(s *plan.Simulator) {
 	f.needs("fragment_after", "fragment_tokens", "fragment_step")
 	if f.given("fragment_after") && !f.given("fragment_step") {
 		f.l.errorAt(f.rng("fragment_after"), sumMissingAttr, `fragment_after of simulator needs the attribute fragment_step, what each forward leaves behind, as "64MiB".`)
+	}
+	s.MemoryPerInput, s.MemoryPerPair = f.size("memory_per_input", 0), f.size("memory_per_pair", 0)
+	s.SpillFactor = f.real("spill_factor", 0, 1, 1_000)
+	if f.given("spill_factor") {
+		f.refuse(sumNotTogether, "can't stand beside spill_factor: memory that is taken at the start is never exceeded.", "preallocate")
 	}
 	s.OOMTokens = f.count("oom_tokens", 0, 1, maxRung)
 	s.OOMStatus = beside(f.oneOf("oom_status", 500, 424), 500)

@@ -29,7 +29,7 @@ type target struct {
 func targetSchema() schema {
 	return schema{
 		kind: "target", attrs: []string{"api", "url", "model", "headers", "body", "command", "proxy"}, required: []string{"api", "model"},
-		blocks: []string{"timeout"},
+		blocks: []string{"timeout", "tls"},
 	}
 }
 
@@ -52,7 +52,7 @@ func (l *loader) target(b *hclsyntax.Block, simulator bool) target {
 	t.Model = f.word("model")
 	l.targetURL(f, &t, simulator)
 	l.exec(f, &t)
-	t.Proxy = l.proxy(f)
+	t.Proxy, t.TLS = l.proxy(f), l.tls(f, &t)
 	l.headers(f, &t)
 	t.f = f
 	d := f.sub(timeoutSchema())

@@ -32,7 +32,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1   // the run failed
 	exitUsage       = 2   // spec or command line wrong
-	exitGate        = 3   // --strict found the result invalid
+	exitGate        = 3   // a gate tripped or was not evaluable; --strict found the result invalid
 	exitInterrupted = 130 // interrupted
 	exitPipe        = 141 // the reader of the output went away, as shells have it
 )
@@ -104,7 +104,8 @@ where the server fails, and how much memory stays free.
 rung help language is the reference of what a spec may say.
 
 Exit status: 0 done, an edge reached included; 1 the run failed; 2 the spec or
-the command line is wrong; 3 report --strict found the result invalid; 130
+the command line is wrong; 3 a gate tripped or was not
+evaluable, or report --strict found the result invalid; 130
 interrupted.`,
 		Example: `  rung check experiment.hcl
   rung run experiment.hcl
@@ -115,7 +116,7 @@ interrupted.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetHelpCommand(a.help(root))
-	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.importing(), a.sample(), a.sim(), a.fmt(), a.schema(), a.version(), a.sampler())
+	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.config(), a.gate(), a.compare(), a.importing(), a.sample(), a.sim(), a.fmt(), a.schema(), a.version(), a.sampler())
 	return root
 }
 

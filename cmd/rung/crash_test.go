@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -17,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"rung/results"
 	"rung/runner/sim"
@@ -157,6 +159,7 @@ type crash struct {
 	t         *testing.T
 	rng       *rand.Rand
 	dir, spec string
+	text      string // of the spec, with a place for the url; empty: crashSpec
 	server    *exec.Cmd
 	log       *os.File
 	missing   map[string]bool // answered and not in the tables, by the kills so far
@@ -177,8 +180,8 @@ func (c *crash) serve() error {
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return err
 	}
-	c.spec = filepath.Join(c.dir, "crash.hcl")
-	if err := os.WriteFile(c.spec, fmt.Appendf(nil, crashSpec, "http://127.0.0.1:1"), 0o644); err != nil {
+	c.spec, c.text = filepath.Join(c.dir, "crash.hcl"), cmp.Or(c.text, crashSpec)
+	if err := os.WriteFile(c.spec, fmt.Appendf(nil, c.text, "http://127.0.0.1:1"), 0o644); err != nil {
 		return err
 	}
 	var err error
@@ -194,14 +197,16 @@ func (c *crash) serve() error {
 	if err := c.server.Start(); err != nil {
 		return err
 	}
-	line, err := bufio.NewReader(said).ReadString('\n')
-	m := servesAt.FindStringSubmatch(line)
+	var m []string
+	for lines := bufio.NewScanner(said); m == nil && lines.Scan(); {
+		m = servesAt.FindStringSubmatch(lines.Text())
+	}
 	if m == nil {
 		c.end()
-		return fmt.Errorf("the simulated server said %q, %w", line, err)
+		return errors.New("the simulated server did not say where it is")
 	}
 	go func() { _, _ = io.Copy(io.Discard, said) }() // until the server ends
-	return os.WriteFile(c.spec, fmt.Appendf(nil, crashSpec, m[1]), 0o644)
+	return os.WriteFile(c.spec, fmt.Appendf(nil, c.text, m[1]), 0o644)
 }
 
 func (c *crash) end() {
@@ -271,6 +276,15 @@ func (c *crash) kill(args []string) (ended bool, err error) {
 // answered are the requests that the server answered, in the order in which it did, by
 // the digest of their bytes.
 func (c *crash) answered() ([]string, error) {
+	return c.logged(func(e sim.Entry) bool { return e.Status != 0 })
+}
+
+// received are all requests that came to it.
+func (c *crash) received() ([]string, error) {
+	return c.logged(func(sim.Entry) bool { return true })
+}
+
+func (c *crash) logged(wanted func(sim.Entry) bool) ([]string, error) {
 	b, err := os.ReadFile(c.log.Name())
 	if err != nil {
 		return nil, err
@@ -281,7 +295,7 @@ func (c *crash) answered() ([]string, error) {
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			return nil, err
 		}
-		if e.Status != 0 && strings.HasSuffix(e.Path, "/embeddings") {
+		if wanted(e) && strings.HasSuffix(e.Path, "/embeddings") {
 			out = append(out, e.BodySHA256)
 		}
 	}
@@ -339,7 +353,7 @@ func (c *crash) checkEnded(want map[string]int) error {
 	if run.Manifest.Status != record.Done || run.Unverified {
 		return fmt.Errorf("it ended as %q, unverified %t", run.Manifest.Status, run.Unverified)
 	}
-	if diff := cmp.Diff(want, crashWork(c.t, run)); diff != "" {
+	if diff := gocmp.Diff(want, crashWork(c.t, run)); diff != "" {
 		return fmt.Errorf("its work is not that of a run that nobody killed (-whole +killed):\n%s", diff)
 	}
 	answered, err := c.answered()

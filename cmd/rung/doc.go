@@ -5,6 +5,9 @@
 //	rung plan SPEC        show everything that a run of the spec would send
 //	rung run SPEC         run an experiment and record it
 //	rung report RUN...    say what was found: knee, edge, headroom
+//	rung config RUN       write what was found as a server's configuration
+//	rung gate RUN         hold a later run against a run's rollback criteria
+//	rung compare A B      say how one run differs from another
 //	rung import RUN       add GPU samples that were recorded elsewhere to a run
 //	rung sample           record a GPU host's cards; --probe prints what they tell
 //	rung sim [SPEC]       serve the simulated server
@@ -15,7 +18,8 @@
 //
 // Results go to stdout, progress and errors to stderr. Exit status: 0 done, an
 // edge reached included; 1 the run failed; 2 the spec or the command line is
-// wrong; 130 interrupted.
+// wrong; 3 a gate tripped or was not evaluable, or report --strict found the
+// result invalid; 130 interrupted.
 //
 // The words: a ladder raises one variable step by step; a rung is one step; a
 // round is the unit that is admitted or refused; a pass is one walk along the

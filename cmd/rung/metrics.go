@@ -3,6 +3,7 @@ package main
 import (
 	"rung/runner/gpu/dcgm"
 	"rung/runner/metrics"
+	"rung/runner/target"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -24,13 +25,23 @@ func (j *job) openMetrics() error {
 	if m == nil {
 		return nil
 	}
-	reader, err := metrics.New(j.plan, j.secrets())
+	reader, err := j.readerOf(j.plan)
 	if err != nil {
 		return usage("%s", err)
 	}
 	j.metrics = reader
 	j.metricsInfo = &record.MetricsInfo{Page: reader.Shown(), IntervalS: m.Interval.Seconds()}
 	return nil
+}
+
+// readerOf makes the reader of a plan's page of metrics, which knows the server as the
+// target does.
+func (j *job) readerOf(p plan.Plan) (*metrics.Reader, error) {
+	known, err := target.TLS(p.Target.TLS)
+	if err != nil {
+		return nil, err
+	}
+	return metrics.New(p, j.secrets(), known)
 }
 
 // openExporter opens the page of a DCGM exporter, which a spec always declares.

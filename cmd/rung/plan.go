@@ -41,7 +41,7 @@ takes, and the lengths that the requests before a run had. Nothing is written.`,
 			case o.hash:
 				return failed(a.showHashes(res.Plan))
 			case o.ask:
-				return a.ask(cmd.Context(), res, f)
+				return a.ask(cmd.Context(), args[0], res, f)
 			default:
 				return failed(a.showPlan(res.Plan, o.full, f.simulate || res.Plan.Simulated()))
 			}

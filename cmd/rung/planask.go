@@ -10,14 +10,18 @@ import (
 	"rung/runner"
 	"rung/sinks/record"
 	"rung/spec"
+	"rung/spec/plan"
 )
 
 // ask prepares a run of the first cell and shows what the server said and did. No
 // timed request is sent, and nothing is written.
-func (a *app) ask(ctx context.Context, res spec.Result, f specFlags) error {
+func (a *app) ask(ctx context.Context, path string, res spec.Result, f specFlags) error {
+	if err := a.announce(executes(plan.Plan{Target: res.Plan.Target}, nil, false), false); err != nil {
+		return err
+	}
 	drain, abort, stop := a.interruptible(ctx)
 	defer stop()
-	j := &job{app: a, spec: res, plan: res.Plan, cell: res.Plan.Cells[0], simulated: f.simulate || res.Plan.Simulated()}
+	j := &job{app: a, spec: res, plan: prepared(res.Plan, path), cell: res.Plan.Cells[0], simulated: f.simulate || res.Plan.Simulated()}
 	if j.simulated {
 		server, err := startSimulator(abort, j, io.Discard)
 		if err != nil {

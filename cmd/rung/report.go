@@ -23,16 +23,22 @@ func (a *app) report() *cobra.Command {
 		Long: `Reads what was recorded, prints the report, and writes it as report.html,
 report.md and report.json into the run's folder, under report/. RUN is a run's
 folder or an experiment's, of which the latest run is taken. It opens no
-connection and starts no process.`,
+connection and starts no process. Of several runs a table side by side follows.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var invalid []string
+			var reports []*results.Report
 			for _, path := range args {
-				why, err := a.reportRun(path, asJSON)
+				rep, err := a.reportRun(path, asJSON)
 				if err != nil {
 					return err
 				}
-				invalid = append(invalid, why...)
+				reports, invalid = append(reports, rep), append(invalid, rep.Invalid...)
+			}
+			if len(reports) > 1 && !asJSON {
+				if err := render.SideBySide(a.stdout, reports, a.options()); err != nil {
+					return failed(err)
+				}
 			}
 			if strict && len(invalid) > 0 {
 				return statusError{exitGate, fmt.Errorf("the result is not valid: %s", strings.Join(invalid, "; "))}
@@ -60,32 +66,45 @@ func (a *app) latestRun(path string) (string, error) {
 	return dir, nil
 }
 
-// reportRun reports one run. It gives what makes its result invalid.
-func (a *app) reportRun(path string, asJSON bool) (invalid []string, err error) {
+// options are what the terminal can show.
+func (a *app) options() render.Options {
+	return render.Options{Width: a.columns(), UTF8: a.utf8(), Color: a.color(a.outTTY)}
+}
+
+// analysed is the run that a path means and its report, by its own rules.
+func (a *app) analysed(path string) (*results.Run, *results.Report, error) {
 	dir, err := a.latestRun(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	run, err := results.Open(dir)
 	if err != nil {
-		return nil, failed(err)
+		return nil, nil, failed(err)
 	}
-	rep := results.Analyse(run, run.Plan.Analysis)
+	return run, results.Analyse(run, run.Plan.Analysis), nil
+}
+
+// reportRun reports one run.
+func (a *app) reportRun(path string, asJSON bool) (*results.Report, error) {
+	run, rep, err := a.analysed(path)
+	if err != nil {
+		return nil, err
+	}
 	if asJSON {
 		err = render.JSON(a.stdout, rep, render.Options{})
 	} else {
-		err = render.Text(a.stdout, rep, render.Options{Width: a.columns(), UTF8: a.utf8(), Color: a.color(a.outTTY)})
+		err = render.Text(a.stdout, rep, a.options())
 	}
 	if err != nil {
 		return nil, failed(err)
 	}
-	page, err := writeReport(filepath.Join(dir, "report"), rep)
+	page, err := writeReport(filepath.Join(run.Dir, "report"), rep)
 	if err != nil {
 		// The report was printed; a folder that can't be written takes nothing from it.
 		return nil, failed(fmt.Errorf("the report can't be kept beside the run: %w", err))
 	}
 	a.say("\nthe same as a page: %s", page)
-	return rep.Invalid, nil
+	return rep, nil
 }
 
 // writeReport writes the report's files, each whole or not at all, and gives the

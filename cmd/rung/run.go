@@ -32,6 +32,7 @@ type runFlags struct {
 
 	resume      string // folder of the run that is to go on; empty: a new one
 	noSelfCheck bool
+	noExec      bool // refuse a run that would start a program
 }
 
 func (a *app) run() *cobra.Command {
@@ -48,6 +49,9 @@ the second gives that up too. What was measured is kept either way.
 A spec with a matrix has a run for each of its cells, one after the other in the
 order of rung plan, until one fails or is interrupted.
 
+A spec from somebody else may start programs: what a run will execute is printed
+before it does, and --no-exec refuses it.
+
 With --resume a run that was interrupted, killed or failed goes on in its own
 folder, from its first round that is not complete. The spec must be the same.`,
 		Args: cobra.ExactArgs(1),
@@ -60,6 +64,7 @@ folder, from its first round that is not complete. The spec must be the same.`,
 	c.Flags().StringVar(&o.resume, "resume", "", "go on with the run in this `folder`, or the latest of an experiment's")
 	must(c.MarkFlagDirname("resume"))
 	c.Flags().BoolVar(&o.noSelfCheck, "no-self-check", false, "do not measure, for a second before the run, how fast this machine can send at all")
+	c.Flags().BoolVar(&o.noExec, "no-exec", false, "refuse a spec that starts a program: server.command, target.command or nvidia-smi")
 	c.Flags().StringArrayVar(&o.cells, "cell", nil, "run this cell of the matrix alone, by its `number or name`; may be given several times")
 	c.MarkFlagsMutuallyExclusive("resume", "cell")
 	c.MarkFlagsMutuallyExclusive("resume", "out")
@@ -112,6 +117,9 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 	if err := supported(res.Plan, f.simulate); err != nil {
 		return err
 	}
+	if err := a.announce(executes(res.Plan, cells, simulated), o.noExec); err != nil {
+		return err
+	}
 	drain, abort, stop := a.interruptible(ctx)
 	defer stop()
 	for i, c := range cells {
@@ -121,7 +129,7 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 		if len(cells) > 1 {
 			a.say("cell %d of %d: %s", i+1, len(cells), c.Name)
 		}
-		j := &job{app: a, spec: res, plan: res.Plan, cell: c, simulated: simulated, flags: o, path: path, resumed: past}
+		j := &job{app: a, spec: res, plan: prepared(res.Plan, path), cell: c, simulated: simulated, flags: o, path: path, resumed: past}
 		if err := j.run(drain, abort, path); err != nil {
 			return err
 		}

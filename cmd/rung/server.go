@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"rung/runner/metrics"
 	"rung/runner/server"
 	"rung/runner/serverlog"
 	"rung/runner/target"
@@ -73,7 +72,7 @@ func (j *job) told(ctx context.Context) []record.Setting {
 	if p.Metrics == nil {
 		p.Metrics = &plan.Metrics{Path: "/metrics"}
 	}
-	r, err := metrics.New(p, j.secrets())
+	r, err := j.readerOf(p)
 	if err != nil {
 		return nil // the run itself says what is wrong with the address
 	}

@@ -12,9 +12,11 @@ import (
 
 	"rung/results"
 	"rung/runner"
+	"rung/runner/metrics"
 	"rung/runner/sim"
 	"rung/sinks/record"
 	"rung/spec"
+	"rung/spec/plan"
 )
 
 // pipes is a network of one listener, without a socket, for runs in virtual time.
@@ -63,14 +65,25 @@ func (v *virtualServer) dial(ctx context.Context, network, _ string) (net.Conn, 
 	}
 }
 
+// dialler is a way to a server.
+type dialler = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // virtual runs a spec, which has a simulator, in virtual time and gives its report.
 func virtual(t *testing.T, text string, vars map[string]string) *results.Report {
+	t.Helper()
+	run := virtualRun(t, text, vars, func(d dialler) dialler { return d })
+	return results.Analyse(run, run.Plan.Analysis)
+}
+
+// virtualRun does the same and gives the run. The client goes by the way that by makes
+// of the server's own.
+func virtualRun(t *testing.T, text string, vars map[string]string, by func(dialler) dialler) *results.Run {
 	t.Helper()
 	res, diags := spec.Load("virtual.hcl", spec.Options{Vars: vars, ReadFile: func(string) ([]byte, error) { return []byte(text), nil }})
 	if diags.HasErrors() {
 		t.Fatal(diags.Errors())
 	}
-	var rep *results.Report
+	var run *results.Run
 	synctest.Test(t, func(t *testing.T) {
 		v := &virtualServer{}
 		ln, _ := v.listen(t.Context())
@@ -78,16 +91,28 @@ func virtual(t *testing.T, text string, vars map[string]string) *results.Report 
 		server := sim.Serve(t.Context(), ln, sim.Config{Params: *p.Simulator, Seed: p.Seed, Model: p.Target.Model, Listen: v.listen, Gather: time.Microsecond})
 		defer server.Close()
 		p.Target.URL = "http://simulated"
-		cfg := runner.Config{Plan: p, Cell: cell, Dial: v.dial, Server: server, Texts: res.Texts}
+		cfg := runner.Config{Plan: p, Cell: cell, Dial: by(v.dial), Server: server, Texts: res.Texts}
 		if p.GPU.Source != "none" {
 			cfg.Sampler = server.Card()
+		}
+		if p.Metrics != nil {
+			page, err := metrics.New(p, plan.Secrets{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer page.Close()
+			page.DialBy(v.dial)
+			cfg.Metrics = page
 		}
 		prepared, err := runner.Prepare(t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer prepared.Close()
-		run := &results.Run{Plan: res.Plan, Manifest: manifestOf(res, prepared)}
+		run = &results.Run{Plan: res.Plan, Manifest: manifestOf(res, prepared)}
+		if cfg.Sampler != nil {
+			run.Manifest.GPUs = server.Card().Devices()
+		}
 		if _, err := prepared.Run(t.Context(), t.Context(), func(it record.Item) {
 			switch {
 			case it.Request != nil:
@@ -96,13 +121,14 @@ func virtual(t *testing.T, text string, vars map[string]string) *results.Report 
 				run.Samples = append(run.Samples, *it.Sample)
 			case it.Event != nil:
 				run.Events = append(run.Events, *it.Event)
+			case it.Server != nil:
+				run.Metrics = append(run.Metrics, *it.Server)
 			}
 		}); err != nil {
 			t.Error(err)
 		}
-		rep = results.Analyse(run, res.Plan.Analysis)
 	})
-	return rep
+	return run
 }
 
 func manifestOf(res spec.Result, p *runner.Prepared) record.Manifest {

@@ -69,9 +69,9 @@ func signed(b *int64) string {
 
 func value(v float64) string { return fmt.Sprintf("%g", v) }
 
-func valueOr(v *float64, otherwise string) string {
+func valueOrNone(v *float64) string {
 	if v == nil {
-		return otherwise
+		return "none"
 	}
 	return value(*v)
 }

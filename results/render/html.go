@@ -48,12 +48,16 @@ type page struct {
 	Memory      [][2]string
 	Bar         []segment
 	Baseline    [][2]string
+	Configs     []configPage
 	Validity    []string
 	Provenance  [][2]string
 	Queries     []string
 	Spec        string
 	Rung        string
 }
+
+// configPage is a configuration in one form.
+type configPage struct{ Form, Text string }
 
 // group is the tiles of one ladder, or of the run.
 type group struct {
@@ -110,6 +114,9 @@ func newPage(rep *results.Report) page {
 		p.Band = simulatedBand
 	}
 	p.Chips = safeAll([]string{"spec " + short(rep.Run.SpecHash), "git " + git(rep.Run), string(rep.Run.Status)})
+	for _, c := range rep.Configs {
+		p.Configs = append(p.Configs, configPage{safe(c.Form), configText(c)})
+	}
 	ids := map[string]bool{}
 	for i := range rep.Ladders {
 		l := &rep.Ladders[i]
@@ -152,7 +159,7 @@ func tiles(l *results.Ladder) []tile {
 	marks := map[string]results.Mark{"limit": results.MarkLimit, "knee": results.MarkKnee, "boundary": results.MarkBoundary, "edge": results.MarkEdge, "capacity": results.MarkCapacity}
 	for _, f := range ladderFigures(l) {
 		t := tile{Name: f.name, Value: f.value, Note: f.note, Mark: marks[f.name], Lead: f.name == "limit" || f.name == "capacity"}
-		t.Muted = f.value == "none" || f.value == "not reached" || f.value == "unknown"
+		t.Muted = f.value == "none" || f.value == "not reached" || f.value == "unknown" || f.value == results.Undetermined
 		out = append(out, t)
 	}
 	return out

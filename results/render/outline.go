@@ -44,6 +44,7 @@ func outline(rep *results.Report, withSpec bool) []block {
 	}
 	out = append(out, block{heading: "Memory and headroom", level: 2}, block{pairs: memoryPairs(rep)})
 	out = append(out, block{heading: "Baseline", level: 2}, block{pairs: baselinePairs(rep)})
+	out = append(out, configBlocks(rep)...)
 	if v := validity(rep); len(v) > 0 {
 		out = append(out, block{heading: "Validity", level: 2}, block{list: safeAll(v)})
 	}
@@ -153,107 +154,6 @@ func inBrackets(s string) string {
 	return " (" + s + ")"
 }
 
-// figure is one key figure: a name, a value in a word, and what to know of it.
-type figure struct{ name, value, note string }
-
-func ladderFigures(l *results.Ladder) []figure {
-	limit := figure{"limit", valueOr(l.Limit.Value, "none"), safe(l.Limit.Reason)}
-	if l.Limit.Value != nil {
-		limit.note = safe(l.Setting + ", " + l.Limit.Reason + "; " + checked(l.Limit))
-	}
-	knee := figure{"knee", valueOr(l.Knee.Knee, "none"), safe(l.Knee.Reason)}
-	if l.Knee.Best != nil {
-		knee.note = safe(fmt.Sprintf("best rung %s by %s; %s", value(*l.Knee.Best), l.Knee.Rule, l.Knee.Sure))
-		if l.Knee.Share != nil {
-			knee.note = safe(fmt.Sprintf("best rung by %s: %s", l.Knee.Rule, l.Knee.Sure))
-		}
-	}
-	if l.Knee.Answer == results.NotReached {
-		knee.value, knee.note = "not reached", strings.TrimPrefix(knee.note, "not reached, ")
-	}
-	boundary := figure{"boundary", valueOr(l.Boundary, "none"), safe(l.BoundaryReason)}
-	edge := figure{"edge", "none", safe(l.BoundaryReason)}
-	if l.Edge != nil {
-		edge.value = value(l.Edge.Value)
-		why := l.Edge.Reason
-		if l.Edge.OnFew {
-			why += ", on too few requests"
-		}
-		edge.note = safe(strings.Join(append([]string{why, l.Edge.Confirmed}, l.Edge.Settings...), "; "))
-	} else {
-		boundary.note = "there is no edge"
-	}
-	switch {
-	case l.Capacity != nil:
-		return append(capacityFigures(l.Capacity), edge)
-	case !l.Axis.HasKnee():
-		return []figure{limit, slopeFigure(l), boundary, edge}
-	default:
-		return []figure{limit, knee, boundary, edge}
-	}
-}
-
-// checked says in a word or two whether a limit was held against more.
-func checked(l results.Limit) string {
-	if l.Check == results.NotChecked {
-		return l.Check
-	}
-	return l.Checked
-}
-
-// capacityFigures are those of a rate ladder: the rate that is borne, and the latency
-// below it.
-func capacityFigures(c *results.Capacity) []figure {
-	f := figure{"capacity", "none", safe(c.Reason)}
-	if c.Value != nil {
-		f.value, f.note = value(*c.Value), safe("requests/s; "+c.Reason)
-		if c.AtLeast {
-			f.value = "at least " + f.value
-		}
-	}
-	out := []figure{f}
-	for _, b := range c.Below {
-		p := figure{fmt.Sprintf("P95 at %.0f %%", 100*b.Share), "unknown", safe(b.Reason)}
-		if b.P95S != nil {
-			p.value, p.note = span(*b.P95S), fmt.Sprintf("at %s requests/s, between the two rates around it", digits(b.Rate))
-			if !b.Supported {
-				p.value += fewRequests
-				p.note += "; " + fewRequests + " on too few requests"
-			}
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-// slopeFigure is how the latency of a ladder of lengths grows.
-func slopeFigure(l *results.Ladder) figure {
-	s := l.Slope
-	if s == nil {
-		return figure{"slope", "unknown", "fewer than two lengths have a latency"}
-	}
-	note := fmt.Sprintf("of the median latency per 1,000 %s, from %.4g to %.4g", s.Of, s.From, s.To)
-	if s.Rungs > 2 {
-		note += fmt.Sprintf("; %s to %s between neighbouring rungs", span(s.LeastS), span(s.MostS))
-	}
-	return figure{"slope", span(s.SPer1000), note}
-}
-
-func headroomFigure(rep *results.Report) figure {
-	h := rep.Memory.Headroom
-	if h.AvailableBytes == nil {
-		return figure{"headroom", "unknown", safe(strings.TrimPrefix(h.Reason, "headroom unknown: "))}
-	}
-	note := "free at " + safe(h.PeakAt) + ", after reserve and safety"
-	if len(h.NotMeasured) > 0 {
-		note += "; not measured: " + safe(strings.Join(h.NotMeasured, "; "))
-	}
-	if h.NoLadder != "" {
-		note += "; " + h.NoLadder
-	}
-	return figure{"headroom", bytes(*h.AvailableBytes), note}
-}
-
 func ladderBlocks(rep *results.Report, l *results.Ladder) []block {
 	out := []block{
 		{heading: fmt.Sprintf("Ladder %q", safe(l.Name)), level: 2},
@@ -278,15 +178,13 @@ func memoryPairs(rep *results.Report) [][2]string {
 
 func memoryFigures(rep *results.Report) [][2]string {
 	m := rep.Memory
+	if p := m.Headroom.Pool; p != nil {
+		return append(cardPairs(rep), poolPairs(m.Headroom)...)
+	}
 	if m.Reason != "" {
 		return [][2]string{{"memory", safe(strings.TrimPrefix(m.Reason, "memory: "))}, {"headroom", "unknown"}}
 	}
-	out := [][2]string{{"device", safe(fmt.Sprintf("%d, %s", m.Device, m.DeviceName))}}
-	if m.Devices > 1 {
-		out[0][1] += fmt.Sprintf(", the fullest of %d", m.Devices)
-	}
-	out = append(out, [2]string{"sampled", fmt.Sprintf("every %g s from %s, %d late", rep.Run.GPU.IntervalS, safe(rep.Run.GPU.Source), rep.Run.GPU.Late)})
-	out = append(out, [2]string{"idle", bytesOr(rep.Baseline.IdleBytes, safe(rep.Baseline.IdleReason))})
+	out := cardPairs(rep)
 	for _, s := range m.Slopes {
 		out = append(out, [2]string{"slope along " + string(s.Axis), memorySlope(s)})
 	}
@@ -312,6 +210,20 @@ func memoryFigures(rep *results.Report) [][2]string {
 		out = append(out, [2]string{"not measured", safe(n)})
 	}
 	return out
+}
+
+// cardPairs say what was sampled of the card; nothing where none was.
+func cardPairs(rep *results.Report) [][2]string {
+	m := rep.Memory
+	if m.Reason != "" {
+		return nil
+	}
+	out := [][2]string{{"device", safe(fmt.Sprintf("%d, %s", m.Device, m.DeviceName))}}
+	if m.Devices > 1 {
+		out[0][1] += fmt.Sprintf(", the fullest of %d", m.Devices)
+	}
+	out = append(out, [2]string{"sampled", fmt.Sprintf("every %g s from %s, %d late", rep.Run.GPU.IntervalS, safe(rep.Run.GPU.Source), rep.Run.GPU.Late)})
+	return append(out, [2]string{"idle", bytesOr(rep.Baseline.IdleBytes, safe(rep.Baseline.IdleReason))})
 }
 
 // memorySlope is the memory that a token of the batch takes.

@@ -340,6 +340,9 @@ func latencyTitle(l *results.Ladder, r *results.Rung) string {
 	s := r.Latency
 	t := fmt.Sprintf("%s %s: P99 %s s, P95 %s s, mean %s s, median %s s, %s to %s s, n %d",
 		l.Axis, value(r.Value), seconds(s.P99S), seconds(s.P95S), seconds(s.MeanS), seconds(s.MedianS), seconds(s.MinS), seconds(s.MaxS), s.N)
+	if s.P95In != nil {
+		t += fmt.Sprintf(", P95 within %s s at 95 %%", interval(s.P95In))
+	}
 	switch {
 	case !s.P95Supported:
 		t += fmt.Sprintf(" (P95 needs %d, P99 %d)", results.P95Needs, results.P99Needs)

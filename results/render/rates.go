@@ -104,11 +104,13 @@ func unsaid(l *results.Ladder) []string {
 	return out
 }
 
-// explain says what the marks are, and what the server said of failures.
+// explain says what the marks are, how sure the failure ratios are, and what the server
+// said of failures.
 func (t *table) explain(l *results.Ladder) {
 	if m := markWords(l); m != "" {
 		t.notes = append(t.notes, m)
 	}
+	t.notes = append(t.notes, failureRates(l)...)
 	for _, s := range l.Said {
 		t.notes = append(t.notes, said(l, s))
 	}
@@ -183,4 +185,28 @@ func objectives(rep *results.Report) string {
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// failureRates are the intervals of the failure ratios: of each rung that failed, and of
+// those that did not, the narrowest.
+func failureRates(l *results.Ladder) []string {
+	var failing []string
+	var clean *results.Rate
+	for _, r := range l.Rungs {
+		f := r.FailureRate
+		switch {
+		case f == nil:
+		case f.Failed > 0:
+			failing = append(failing, fmt.Sprintf("%s: %d of %d failed, a rate of %s to %s", value(r.Value), f.Failed, f.N, share(f.Low), share(f.High)))
+		case clean == nil || f.N < clean.N:
+			clean = f
+		}
+	}
+	if len(failing) > 0 {
+		failing[len(failing)-1] += " (95 %, Clopper and Pearson)"
+	}
+	if clean != nil {
+		failing = append(failing, fmt.Sprintf("no failure in %d requests, the fewest of a rung without, means a rate below %s", clean.N, share(clean.High)))
+	}
+	return failing
 }

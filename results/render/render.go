@@ -32,8 +32,11 @@ func (o Options) width() int {
 
 // JSON writes the report itself. Control and bidirectional characters are
 // escaped, so that a terminal that shows it takes no harm.
-func JSON(w io.Writer, rep *results.Report, _ Options) error {
-	b, err := json.MarshalIndent(rep, "", "  ")
+func JSON(w io.Writer, rep *results.Report, _ Options) error { return printJSON(w, rep) }
+
+// printJSON writes a value for a program, harmless to a terminal.
+func printJSON(w io.Writer, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("render JSON: %w", err)
 	}

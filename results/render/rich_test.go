@@ -67,8 +67,25 @@ func whole() *results.Run {
 	return r
 }
 
+// pooled is a streamed chat server on a pool that it took at its start, whose own page
+// and card were read.
+func pooled() *results.Run {
+	return resultstest.Options{
+		API: plan.OpenAIChat, Chat: true, Stream: true, Idle: 20 * resultstest.GiB, Used: func(plan.Shape) int64 { return 20*resultstest.GiB + 64<<20 },
+		Service: func(plan.Shape) float64 { return 0.5 },
+		Ladders: []plan.Ladder{resultstest.Ladder("concurrency", plan.AxisConcurrency, 3, 1, 40, 1, 2, 4, 8, 16)},
+		Page: func(s plan.Shape) map[string]float64 {
+			n := float64(s.InFlight)
+			return map[string]float64{"running": min(n, 4), "waiting": max(0, n-4), "kv_usage": min(0.97, 0.1+0.15*min(n, 4))}
+		},
+		Card: func(_ plan.Shape, s *record.Sample) {
+			s.PowerW, s.SMClockMHz, s.UtilGPUPct = new(66.0), new(1980.0), new(100.0)
+		},
+	}.Run()
+}
+
 func TestGoldenOfLoads(t *testing.T) {
-	for name, r := range map[string]*results.Run{"open": open().Run(), "whole": whole()} {
+	for name, r := range map[string]*results.Run{"open": open().Run(), "whole": whole(), "pool": pooled()} {
 		rep := analyse(r)
 		golden(t, name+".txt", render1(t, render.Text, rep, render.Options{UTF8: true}))
 		golden(t, name+".md", render1(t, render.Markdown, rep, render.Options{}))

@@ -21,6 +21,9 @@ func tables(rep *results.Report, l *results.Ladder) []table {
 			out = append(out, t)
 		}
 	}
+	if t := serverTable(rep, l); len(t.rows) > 0 {
+		out = append(out, t)
+	}
 	return append(out, memoryTable(l))
 }
 

@@ -13,8 +13,13 @@ func Text(w io.Writer, rep *results.Report, o Options) error {
 	for _, b := range outline(rep, false) {
 		p.block(b)
 	}
+	return p.flush(w)
+}
+
+// flush writes what was laid out.
+func (p *printer) flush(w io.Writer) error {
 	s := p.out.String()
-	if !o.UTF8 {
+	if !p.o.UTF8 {
 		s = ascii(s)
 	}
 	_, err := io.WriteString(w, s)

@@ -58,7 +58,9 @@ func (b *builder) loop(p record.Place, shape plan.Shape, n int) []record.Request
 		rows = append(rows, r)
 	}
 	b.taken = max(b.taken, min(b.Used(shape), 23*GiB))
+	b.shape = shape
 	b.until(end, p)
+	b.shape = plan.Shape{}
 	b.run.Requests = append(b.run.Requests, rows...)
 	return rows
 }

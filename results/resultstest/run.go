@@ -45,6 +45,12 @@ type Options struct {
 	Retests []plan.Retest
 	Confirm *plan.Check
 	Limits  map[string]float64
+	// Page is what the server's own metrics show while it works on a shape, by the
+	// canonical name; of preemptions, by how much the counter grows a reading. With it
+	// the page is read as often as the card.
+	Page func(plan.Shape) map[string]float64
+	// Card changes a sample that is taken while the server works on a shape.
+	Card func(plan.Shape, *record.Sample)
 	// Floor makes the run have a self-check, and samples of the client.
 	Floor *record.Floor
 }
@@ -141,6 +147,10 @@ type builder struct {
 	paces []pace  // of the ladder's rungs
 
 	single float64 // P95 of the baseline's requests
+
+	shape plan.Shape         // that is worked on; without a batch nothing is
+	read  float64            // the next reading of the server's page
+	count map[string]float64 // its counters
 }
 
 const interval = 0.2
@@ -152,7 +162,7 @@ func start() time.Time { return time.Date(2026, 11, 30, 8, 17, 51, 0, time.UTC) 
 // weights, a forward of 2 ms and max(10 ms, 4 µs a token), and four slots.
 func (o Options) Run() *results.Run {
 	o.defaults()
-	b := &builder{Options: o, rng: rand.New(rand.NewPCG(7, 11)), taken: o.Idle}
+	b := &builder{Options: o, rng: rand.New(rand.NewPCG(7, 11)), taken: o.Idle, count: map[string]float64{}}
 	b.run = &results.Run{Dir: "results/embed-batch/20261130T081751Z-3fa91c", Manifest: manifest(o), Plan: o.plan(),
 		Spec: "experiment \"embed-batch\" {\n  description = \"Where batch stops paying on <one> card\"\n}\n"}
 	raw, err := json.Marshal(b.run.Plan)
@@ -227,9 +237,12 @@ func manifest(o Options) record.Manifest {
 		Host:   record.Host{Name: "bench-1", OS: "linux", Kernel: "6.1", CPU: "EPYC 9354", CPUs: 64},
 		Git:    &record.Git{Commit: "1b2c3d4e5f", Clean: true},
 		Server: record.Server{Software: "vllm", Version: "0.32.0", Models: []string{"nemotron-embed"}, InputForm: "ids"},
-		GPUs:   []record.Device{{UUID: "GPU-5f", Name: "L4", Driver: "580.1", MemTotalBytes: &total}},
+		GPUs:   []record.Device{{UUID: "GPU-5f", Name: "L4", Driver: "580.1", MemTotalBytes: &total, PowerLimitW: new(72.0)}},
 		GPU:    record.GPUInfo{Source: "nvml", IntervalS: interval},
 		Client: record.Client{Floor: o.Floor, IntervalS: 1},
+	}
+	if o.Page != nil {
+		m.Metrics = &record.MetricsInfo{Page: "http://127.0.0.1:8000/metrics", IntervalS: interval}
 	}
 	if o.NoGPU {
 		m.GPUs, m.GPU = nil, record.GPUInfo{Source: "none", Reason: "source = \"none\""}
@@ -257,6 +270,10 @@ func (b *builder) until(t float64, p record.Place) {
 		})
 		b.heart++
 	}
+	for b.Page != nil && b.read <= t {
+		b.page(b.read, p)
+		b.read += interval
+	}
 	for !b.NoGPU && b.due <= t {
 		b.sample(b.due, p, false)
 		b.due += interval
@@ -267,10 +284,37 @@ func (b *builder) until(t float64, p record.Place) {
 func (b *builder) sample(t float64, p record.Place, forced bool) {
 	total, used, reserved := 24*GiB, b.taken, GiB/2
 	free := total - used - reserved
-	b.run.Samples = append(b.run.Samples, record.Sample{
+	s := record.Sample{
 		Place: p, Time: b.wall(t), TS: t, Forced: forced, UUID: "GPU-5f", Name: "L4", MemCall: "v2",
 		MemTotalBytes: &total, MemUsedBytes: &used, MemFreeBytes: &free, MemReservedBytes: &reserved, UtilGPUPct: new(93.0),
-	})
+	}
+	if b.Card != nil && b.shape.Batch > 0 {
+		b.Card(b.shape, &s)
+	}
+	b.run.Samples = append(b.run.Samples, s)
+}
+
+// page reads the server's own metrics, in no particular order.
+func (b *builder) page(t float64, p record.Place) {
+	values := map[string]float64{}
+	if b.shape.Batch > 0 {
+		values = b.Page(b.shape)
+	}
+	for _, name := range []string{"waiting", "running", "kv_usage", "kv_tokens", "preemptions", "batch_size_top_share"} {
+		v, kind := values[name], record.Gauge
+		switch name {
+		case "batch_size_top_share":
+			if v == 0 { // a server without histograms of its batches
+				continue
+			}
+		case "preemptions":
+			b.count[name] += v
+			v, kind = b.count[name], record.Counter
+		case "kv_tokens":
+			v = 65536
+		}
+		b.run.Metrics = append(b.run.Metrics, record.ServerSample{Place: p, Time: b.wall(t), TS: t, Series: name, Source: "vllm:" + name, Kind: kind, Value: &v})
+	}
 }
 
 func (b *builder) baseline() {

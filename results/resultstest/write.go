@@ -36,6 +36,11 @@ func Write(r *results.Run, root string) (dir string, err error) {
 			return "", err
 		}
 	}
+	for i := range r.Metrics {
+		if err := w.Write(record.Item{Server: &r.Metrics[i]}); err != nil {
+			return "", err
+		}
+	}
 	for i := range r.Events {
 		if err := w.Write(record.Item{Event: &r.Events[i]}); err != nil {
 			return "", err

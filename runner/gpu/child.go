@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,7 +134,19 @@ func (c *Child) Sample() ([]record.Sample, error) {
 	if s.Error != "" {
 		return nil, errors.New(s.Error)
 	}
-	return s.Samples, nil
+	return s.Samples, c.name(s.Samples)
+}
+
+// name fills in whose the samples are, which the child does not repeat.
+func (c *Child) name(samples []record.Sample) error {
+	for i := range samples {
+		at := slices.IndexFunc(c.devices, func(d record.Device) bool { return d.Index == samples[i].Device })
+		if at < 0 {
+			return fmt.Errorf("the process that reads the GPU gave a sample of device %d, which it has not", samples[i].Device)
+		}
+		samples[i].UUID, samples[i].Name = c.devices[at].UUID, c.devices[at].Name
+	}
+	return nil
 }
 
 // kill ends a child that may not listen any more.

@@ -294,3 +294,29 @@ func TestCase66(t *testing.T) {
 		})
 	}
 }
+
+// What the driver sampled by itself comes once, in order: not what it had before it was
+// first asked, and nothing where it has nothing new.
+func TestUtilisationSamples(t *testing.T) {
+	if !gputest.Isolate(t) {
+		return
+	}
+	state := gputest.NewState(t)
+	with := func(samples string) { state.Write(cardA+` samples "`+samples+`"`, cardB) }
+	with("1000:10 2000:20")
+	n := open(t, gpu.Options{Library: gputest.Compile(t)})
+	if s := sample(t, n); s[0].UtilSamplesPct != nil {
+		t.Errorf("%v from before the first reading", s[0].UtilSamplesPct)
+	}
+	with("2000:20 3000:0 4000:90")
+	if s := sample(t, n); !cmp.Equal(s[0].UtilSamplesPct, []float64{0, 90}) || s[1].UtilSamplesPct != nil {
+		t.Errorf("%v and %v", s[0].UtilSamplesPct, s[1].UtilSamplesPct)
+	}
+	if s := sample(t, n); s[0].UtilSamplesPct != nil {
+		t.Errorf("%v twice", s[0].UtilSamplesPct)
+	}
+	state.Write("lacks samples", cardA)
+	if s := sample(t, n); s[0].UtilSamplesPct != nil || s[0].UtilGPUPct == nil {
+		t.Errorf("%+v", s[0])
+	}
+}

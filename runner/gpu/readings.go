@@ -3,6 +3,9 @@
 package gpu
 
 import (
+	"encoding/binary"
+	"math"
+
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
 	"rung/sinks/record"
@@ -41,6 +44,7 @@ func readings() []reading {
 			}
 			return ret
 		}},
+		utilisationSamples(),
 		{"nvmlDeviceGetPowerUsage", []string{"power_w"}, func(d nvml.Device, s *record.Sample) nvml.Return {
 			mw, ret := d.GetPowerUsage()
 			s.PowerW = when(ret, mw, 1000)
@@ -83,6 +87,49 @@ func readings() []reading {
 			}
 			return ret
 		}},
+	}
+}
+
+// utilisationSamples reads what the driver itself sampled of the utilisation since the
+// reading before: nvmlDeviceGetUtilizationRates covers up to a second. The first reading
+// is of what came before there was anybody to ask, and is left out. Whatever the call
+// gives in place of samples may mean that there is none that is new.
+func utilisationSamples() reading {
+	seen, asked := uint64(0), false
+	return reading{"nvmlDeviceGetSamples", []string{"util_gpu_samples_pct"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+		kind, all, ret := d.GetSamples(nvml.GPU_UTILIZATION_SAMPLES, seen)
+		first := !asked
+		asked = true
+		switch ret {
+		case nvml.SUCCESS:
+		case nvml.ERROR_NOT_FOUND, nvml.ERROR_INVALID_ARGUMENT:
+			return nvml.SUCCESS
+		default:
+			return ret
+		}
+		before := seen
+		for _, one := range all {
+			if v, ok := sampleValue(kind, one.SampleValue); ok && one.TimeStamp > before && !first {
+				s.UtilSamplesPct = append(s.UtilSamplesPct, v)
+			}
+			seen = max(seen, one.TimeStamp)
+		}
+		return nvml.SUCCESS
+	}}
+}
+
+// sampleValue reads the union that NVML puts a sample's value in.
+func sampleValue(kind nvml.ValueType, b [8]byte) (float64, bool) {
+	n := binary.NativeEndian.Uint64(b[:])
+	switch kind {
+	case nvml.VALUE_TYPE_DOUBLE:
+		return math.Float64frombits(n), true
+	case nvml.VALUE_TYPE_UNSIGNED_INT:
+		return float64(binary.NativeEndian.Uint32(b[:4])), true
+	case nvml.VALUE_TYPE_UNSIGNED_LONG, nvml.VALUE_TYPE_UNSIGNED_LONG_LONG, nvml.VALUE_TYPE_SIGNED_LONG_LONG:
+		return float64(n), true
+	default:
+		return 0, false
 	}
 }
 

@@ -39,7 +39,7 @@ func texts(t *testing.T, pages ...string) string {
 // reader reads the page at a target's /metrics.
 func reader(t *testing.T, url string) *Reader {
 	t.Helper()
-	r, err := New(plan.Plan{Target: plan.Target{URL: url}, Metrics: &plan.Metrics{Path: "/metrics"}}, plan.Secrets{})
+	r, err := New(plan.Plan{Target: plan.Target{URL: url}, Metrics: &plan.Metrics{Path: "/metrics"}}, plan.Secrets{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package metrics
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -33,9 +34,10 @@ type Page struct {
 }
 
 // NewPage is the page at an http or https address, asked for with the given headers,
-// through the proxy where it is not empty. scrub cleans all that is handed on.
-func NewPage(address string, headers http.Header, proxy string, scrub plan.Scrubber) *Page {
-	t := &http.Transport{DialContext: (&net.Dialer{}).DialContext, MaxIdleConns: 1, IdleConnTimeout: idleTimeout, DisableCompression: true}
+// through the proxy where it is not empty. known says how an https address is known; nil:
+// by the system's authorities. scrub cleans all that is handed on.
+func NewPage(address string, headers http.Header, proxy string, known *tls.Config, scrub plan.Scrubber) *Page {
+	t := &http.Transport{DialContext: (&net.Dialer{}).DialContext, MaxIdleConns: 1, IdleConnTimeout: idleTimeout, DisableCompression: true, TLSClientConfig: known}
 	if by, err := url.Parse(proxy); err == nil && proxy != "" {
 		t.Proxy = http.ProxyURL(by)
 	}

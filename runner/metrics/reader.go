@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -22,8 +23,9 @@ type Reader struct {
 }
 
 // New makes a reader of what the plan's metrics block declares. Only a page at the
-// target's own address gets the target's headers, which may hold a key.
-func New(p plan.Plan, secrets plan.Secrets) (*Reader, error) {
+// target's own address gets the target's headers, which may hold a key, and known, how an
+// https target is known.
+func New(p plan.Plan, secrets plan.Secrets, known *tls.Config) (*Reader, error) {
 	raw := p.Target.URL
 	if secrets.URL != nil {
 		raw = secrets.URL.Reveal()
@@ -33,7 +35,9 @@ func New(p plan.Plan, secrets plan.Secrets) (*Reader, error) {
 		return nil, err
 	}
 	headers, proxy := http.Header{}, ""
-	if own {
+	if !own {
+		known = nil
+	} else {
 		proxy = p.Target.Proxy
 		for _, h := range p.Target.Headers {
 			value := h.Value
@@ -48,7 +52,7 @@ func New(p plan.Plan, secrets plan.Secrets) (*Reader, error) {
 	if secrets.URL != nil && own {
 		shown = secrets.URL.String()
 	}
-	return &Reader{page: NewPage(address.String(), headers, proxy, scrub), shown: string(scrub.Clean([]byte(shown)))}, nil
+	return &Reader{page: NewPage(address.String(), headers, proxy, known, scrub), shown: string(scrub.Clean([]byte(shown)))}, nil
 }
 
 // where is the page's address, and whether it is the target's own.

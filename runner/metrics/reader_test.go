@@ -209,7 +209,7 @@ func TestHeadersAndSecrets(t *testing.T) {
 	secrets := plan.Secrets{Headers: map[string]plan.Secret{"Authorization": plan.NewSecret("Bearer " + key)}}
 	for _, m := range []plan.Metrics{{Path: "/metrics"}, {URL: own + "/metrics"}, {URL: other + "/metrics"}} {
 		p.Metrics = &m
-		r, err := New(p, secrets)
+		r, err := New(p, secrets, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func TestHeadersAndSecrets(t *testing.T) {
 	}
 	secrets.URL = new(plan.NewSecret("http://user:pass-word@127.0.0.1:1/secret-path"))
 	p.Metrics = &plan.Metrics{Path: "/metrics"}
-	r, err := New(p, secrets)
+	r, err := New(p, secrets, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,10 +242,10 @@ func TestRedirect(t *testing.T) {
 
 // A target without an address needs a page that has one.
 func TestNoAddress(t *testing.T) {
-	if _, err := New(plan.Plan{Metrics: &plan.Metrics{Path: "/metrics"}}, plan.Secrets{}); err == nil {
+	if _, err := New(plan.Plan{Metrics: &plan.Metrics{Path: "/metrics"}}, plan.Secrets{}, nil); err == nil {
 		t.Error("no error")
 	}
-	if _, err := New(plan.Plan{Metrics: &plan.Metrics{URL: "http://127.0.0.1:9090/metrics"}}, plan.Secrets{}); err != nil {
+	if _, err := New(plan.Plan{Metrics: &plan.Metrics{URL: "http://127.0.0.1:9090/metrics"}}, plan.Secrets{}, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
-// Package pace says when the requests of an open loop are due. It has no clock: the
-// offset of a request is a pure function of the rate, the seed and its number, so
-// that one that is sent late moves none that follows.
+// Package pace says when something is due. A Pacer does so for the requests of an open
+// loop and has no clock: the offset of a request is a pure function of the rate, the seed
+// and its number, so that one that is sent late moves none that follows. Every and Sleep
+// keep such times.
 package pace
 
 import (

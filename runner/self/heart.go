@@ -13,6 +13,7 @@ const beat = 50 * time.Millisecond
 // a machine that sleeps.
 type Heart struct {
 	mu    sync.Mutex
+	last  time.Time // of the beats
 	worst time.Duration
 	quit  chan struct{}
 	done  chan struct{}
@@ -20,7 +21,7 @@ type Heart struct {
 
 // NewHeart begins to beat.
 func NewHeart() *Heart {
-	h := &Heart{quit: make(chan struct{}), done: make(chan struct{})}
+	h := &Heart{last: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
 	go h.beat()
 	return h
 }
@@ -29,7 +30,6 @@ func (h *Heart) beat() {
 	defer close(h.done)
 	t := time.NewTicker(beat)
 	defer t.Stop()
-	last := time.Now()
 	for {
 		select {
 		case <-t.C:
@@ -38,17 +38,18 @@ func (h *Heart) beat() {
 		}
 		now := time.Now()
 		h.mu.Lock()
-		h.worst = max(h.worst, now.Sub(last)-beat)
+		h.worst = max(h.worst, now.Sub(h.last)-beat)
+		h.last = now
 		h.mu.Unlock()
-		last = now
 	}
 }
 
-// Worst is the longest that a beat was late since the last question.
+// Worst is the longest that a beat was late since the last question; one that is due and
+// has not come yet is late too.
 func (h *Heart) Worst() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	w := h.worst
+	w := max(h.worst, time.Since(h.last)-beat)
 	h.worst = 0
 	return w
 }

@@ -20,7 +20,10 @@ type Card struct {
 	crept   int64 // of them those lost to fragmentation
 	large   int   // forwards that fragment
 	running int64 // tokens of the work that runs now
+	beside  int64 // bytes that it takes beside those of its tokens
 	busy    int   // pieces of work that run now
+	spilled int   // of them those that have memory of the host's
+	energyJ float64
 	idleAt  time.Time
 	since   time.Time
 	busyFor time.Duration // in the span that the last sample closed
@@ -68,41 +71,70 @@ func (e oomError) Error() string {
 
 func gib(b int64) float64 { return float64(b) / (1 << 30) }
 
-// begin takes the memory for so many tokens more, or fails as CUDA would. It gives
-// the time that the clocks take to rise after a silence.
-func (c *Card) begin(tokens int) (rise time.Duration, err error) {
+// begin takes the memory for so many tokens more, and so many bytes beside theirs, or
+// fails as CUDA would. It gives the time that the clocks take to rise after a silence.
+func (c *Card) begin(tokens int, beside int64) (rise time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.account()
-	if err := c.take(tokens); err != nil {
+	if err := c.take(tokens, beside); err != nil {
 		return 0, err
 	}
 	if c.drowsy() {
 		rise = cmp.Or(c.p.IdleClockDelay.D(), idleClockDelay)
 	}
 	c.running += int64(tokens)
+	c.beside += beside
 	c.busy++
+	if c.spills(c.wanted()) {
+		c.spilled++
+	}
 	return rise, nil
 }
 
-// take finds the memory for so many tokens more.
-func (c *Card) take(tokens int) error {
+// wanted is the memory that what runs now has.
+func (c *Card) wanted() int64 {
+	return c.p.MemoryIdle + c.running*c.p.MemoryPerToken + c.beside + c.crept
+}
+
+// take finds the memory for more work.
+func (c *Card) take(tokens int, beside int64) error {
 	if c.p.FragmentAfter > 0 && tokens >= c.p.FragmentTokens {
 		if c.large++; c.large > c.p.FragmentAfter {
 			c.crept += c.p.FragmentStep
 		}
 	}
-	need := int64(tokens) * c.p.MemoryPerToken
-	want := c.p.MemoryIdle + c.running*c.p.MemoryPerToken + need + c.crept
+	need := int64(tokens)*c.p.MemoryPerToken + beside
+	want := c.wanted() + need
 	limit := c.p.MemoryTotal - c.cond.foreign(c.since)
 	if pool := preallocated(c.p); pool > 0 {
 		limit = pool
+	}
+	if c.spills(want) {
+		want = limit
 	}
 	if want > limit || c.p.OOMTokens > 0 && tokens > c.p.OOMTokens {
 		return oomError{want: need, total: c.p.MemoryTotal, free: max(0, limit-c.high)}
 	}
 	c.high = max(c.high, want)
 	return nil
+}
+
+// spills says that so much memory is more than the card has, and that what is too much
+// goes to the host's.
+func (c *Card) spills(want int64) bool {
+	return c.p.SpillFactor > 0 && c.p.Preallocate <= 0 && want > c.p.MemoryTotal-c.cond.foreign(c.since)
+}
+
+// slower is by how much all work takes longer now, since some of it has memory of the
+// host's.
+func (c *Card) slower() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.spilled > 0 {
+		return c.p.SpillFactor
+	}
+	return 1
 }
 
 // idleClockDelay is what clocks take to rise where the plan does not say.
@@ -114,22 +146,26 @@ func (c *Card) drowsy() bool {
 }
 
 // end gives the work back. The memory stays taken.
-func (c *Card) end(tokens int) {
+func (c *Card) end(tokens int, beside int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.account()
 	c.running -= int64(tokens)
+	c.beside -= beside
 	c.busy--
+	if !c.spills(c.wanted()) {
+		c.spilled = 0
+	}
 	c.idleAt = c.since
 }
 
-// usage is the share of the memory for tokens that is in use.
+// usage is the share of the pool that embeddings have in use; 0 without a pool.
 func (c *Card) usage() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	room := c.p.MemoryTotal - c.p.MemoryIdle
-	if c.p.Preallocate > 0 {
-		room = preallocated(c.p) - c.p.MemoryIdle
+	room := preallocated(c.p) - c.p.MemoryIdle
+	if c.p.Preallocate <= 0 {
+		return 0
 	}
 	return min(1, float64(c.running*c.p.MemoryPerToken)/float64(max(1, room)))
 }
@@ -142,9 +178,44 @@ func (c *Card) account() {
 		if from.Before(c.began) {
 			from = c.began
 		}
-		c.busyFor += now.Sub(from)
+		c.busyFor += c.worked(from, now)
 	}
 	c.since = now
+}
+
+// A card that the host feeds works in bursts: so much of each period, and then it waits
+// for what comes next, though requests are in flight.
+const (
+	burstPeriod = 600 * time.Millisecond
+	burstShare  = 0.35
+	spillShare  = 0.4 // of the time in which work that has memory of the host's keeps the card busy
+)
+
+// worked is for how long of a span with work the card had any to do.
+func (c *Card) worked(from, to time.Time) time.Duration {
+	d := to.Sub(from)
+	switch {
+	case c.spilled > 0:
+		return time.Duration(spillShare * float64(d))
+	case c.p.Bound != "host":
+		return d
+	}
+	bursts := func(t time.Time) time.Duration { // since the start
+		since := t.Sub(c.cond.start)
+		on := time.Duration(burstShare * float64(burstPeriod))
+		return time.Duration(int64(since/burstPeriod)*int64(on)) + min(since%burstPeriod, on)
+	}
+	return bursts(to) - bursts(from)
+}
+
+// processes are those that compute on the card: the server's, and those of other loads.
+func (c *Card) processes() []int64 {
+	const server = 4242
+	out := []int64{server}
+	for i := range c.cond.others(c.since) {
+		out = append(out, server+1+int64(i))
+	}
+	return out
 }
 
 // Close does nothing: the card lives as long as its server.
@@ -175,8 +246,8 @@ type bound struct{ util, mem, power float64 }
 
 func bounds(name string) bound {
 	switch name {
-	case "host": // it waits for the next kernel most of the time
-		return bound{0.35, 0.1, 0.3}
+	case "host": // in its bursts
+		return bound{1, 0.3, 0.6}
 	case "bandwidth": // always busy, and mostly with its memory
 		return bound{1, 0.95, 0.65}
 	default:
@@ -189,8 +260,8 @@ func (c *Card) Sample() ([]record.Sample, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.account()
-	work := 0.0
-	if span := c.since.Sub(c.began); span > 0 {
+	work, span := 0.0, c.since.Sub(c.began)
+	if span > 0 {
 		work = min(1, c.busyFor.Seconds()/span.Seconds())
 	}
 	c.began, c.busyFor = c.since, 0
@@ -201,6 +272,8 @@ func (c *Card) Sample() ([]record.Sample, error) {
 	b, speed := bounds(c.p.Bound), c.cond.clock(c.since)
 	util, mem := 100*work*b.util, 100*work*b.mem
 	power := powerIdleW + work*speed*(powerLimitW*b.power-powerIdleW)
+	c.energyJ += power * span.Seconds()
+	energy := c.energyJ
 	temp, sm, memClock, throttle := 40+25*work, clockFullMHz*speed, 2619.0, int64(0)
 	if c.cond.throttled(c.since) {
 		throttle = thermalBit
@@ -212,5 +285,6 @@ func (c *Card) Sample() ([]record.Sample, error) {
 		UUID: uuid, Name: name, MemCall: "simulated",
 		MemTotalBytes: &total, MemUsedBytes: &used, MemFreeBytes: &free, MemReservedBytes: &reserved,
 		UtilGPUPct: &util, UtilMemPct: &mem, PowerW: &power, TemperatureC: &temp, SMClockMHz: &sm, MemClockMHz: &memClock, ThrottleReasons: &throttle,
+		EnergyJ: &energy, Processes: c.processes(),
 	}}, nil
 }

@@ -27,11 +27,11 @@ func (e *engine) generate(ctx context.Context, j *job, output int, on progress) 
 			return err
 		}
 	}
-	rise, err := e.card.begin(taken)
+	rise, err := e.card.begin(taken, 0)
 	if err != nil {
 		return err
 	}
-	defer e.card.end(taken)
+	defer e.card.end(taken, 0)
 	e.counts.add(func(c *counts) { c.waiting--; c.running++ })
 	defer e.counts.add(func(c *counts) { c.waiting++; c.running-- })
 	return g.run(ctx, rise+e.compile(j))

@@ -116,16 +116,26 @@ func (e *engine) forward(ctx context.Context, batch []*job) {
 		tokens += j.tokens
 		work += j.tokens - j.cached
 	}
-	rise, err := e.card.begin(tokens)
+	beside := e.beside(batch)
+	rise, err := e.card.begin(tokens, beside)
 	if err == nil {
 		sleep(ctx, e.timed(forwardTime(e.p, work), batch[0].digest)+rise+e.compile(batch...))
-		e.card.end(tokens)
+		e.card.end(tokens, beside)
 		err = ctx.Err() // work that was cut short has no answer
 	}
 	e.counts.add(func(c *counts) { c.running -= len(batch) })
 	for _, j := range batch {
 		j.done <- err
 	}
+}
+
+// beside is the memory that a forward takes beside that of its tokens.
+func (e *engine) beside(batch []*job) int64 {
+	var inputs, longest int64
+	for _, j := range batch {
+		inputs, longest = inputs+int64(j.inputs), max(longest, int64(j.longest))
+	}
+	return inputs * (e.p.MemoryPerInput + longest*longest*e.p.MemoryPerPair)
 }
 
 // embed waits for a forward that has the request in it. Work that was begun or
@@ -218,7 +228,7 @@ func (e *engine) timed(d time.Duration, digest [32]byte) time.Duration {
 }
 
 func (e *engine) slowed(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * e.cond.slower(time.Now()))
+	return time.Duration(float64(d) * e.cond.slower(time.Now()) * e.card.slower())
 }
 
 func sleep(ctx context.Context, d time.Duration) {

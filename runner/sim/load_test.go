@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -128,7 +129,7 @@ func TestClocks(t *testing.T) {
 
 // What a busy card shows, by what it is bound by.
 func TestBounds(t *testing.T) {
-	for name, want := range map[string][3]float64{"": {50, 20, 165}, "host": {17.5, 5, 75}, "bandwidth": {50, 47.5, 127.5}} {
+	for name, want := range map[string][3]float64{"": {50, 20, 165}, "host": {50, 15, 120}, "bandwidth": {50, 47.5, 127.5}} {
 		p := params()
 		p.Bound = name
 		bubble(t, plan.OpenAIEmbeddings, p, func(t *testing.T, b *bench) {
@@ -141,4 +142,63 @@ func TestBounds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A card that the host feeds works in bursts, and is idle between them with requests in
+// flight.
+func TestHostBursts(t *testing.T) {
+	p := params()
+	p.Bound, p.Floor = "host", plan.Duration(1200*time.Millisecond)
+	bubble(t, plan.OpenAIEmbeddings, p, func(t *testing.T, b *bench) {
+		_, _ = b.s.Card().Sample()
+		end := begin(1, func(int) exchanged { return b.embed(1, 1, 10) })
+		sum, idle := 0.0, 0
+		for range 12 {
+			time.Sleep(100 * time.Millisecond)
+			s, _ := b.s.Card().Sample()
+			if sum += *s[0].UtilGPUPct; *s[0].UtilGPUPct == 0 {
+				idle++
+			}
+		}
+		if math.Abs(sum/12-35) > 0.1 || idle != 6 {
+			t.Errorf("utilisation %.1f %% on average, 0 in %d of 12", sum/12, idle)
+		}
+		end()
+	})
+}
+
+// What does not fit the card goes to the host's memory where the spec says so: it takes
+// longer, the card is less busy, and nothing fails.
+func TestSpill(t *testing.T) {
+	p := params() // 6,000 bytes, of them 1,000 taken; a byte a token
+	p.SpillFactor, p.PerToken = 4, plan.Duration(10*time.Microsecond)
+	bubble(t, plan.OpenAIEmbeddings, p, func(t *testing.T, b *bench) {
+		b.span(b.embed(1, 1, 5000), 52*time.Millisecond)
+		_, _ = b.s.Card().Sample()
+		end := begin(1, func(int) exchanged { return b.embed(1, 2, 5000) })
+		time.Sleep(100 * time.Millisecond)
+		s, _ := b.s.Card().Sample()
+		if *s[0].MemUsedBytes != 6000 || *s[0].UtilGPUPct != 40 {
+			t.Errorf("used %d, utilisation %g", *s[0].MemUsedBytes, *s[0].UtilGPUPct)
+		}
+		for _, x := range end() {
+			b.span(x, 4*102*time.Millisecond)
+		}
+		b.span(b.embed(1, 1, 5000), 52*time.Millisecond)
+	})
+}
+
+// The card counts its energy, and lists what computes on it.
+func TestEnergyAndProcesses(t *testing.T) {
+	p := params()
+	p.Faults = []plan.Fault{{Kind: plan.FaultInterference, At: plan.Duration(time.Second), For: plan.Duration(time.Second)}}
+	bubble(t, plan.OpenAIEmbeddings, p, func(t *testing.T, b *bench) {
+		for at, want := range []int{1, 2, 1} { // at 0, 1 and 2 s
+			s, _ := b.s.Card().Sample()
+			if len(s[0].Processes) != want || math.Abs(*s[0].EnergyJ-60*float64(at)) > 1e-6 {
+				t.Errorf("at %d s: %v, %g J", at, s[0].Processes, *s[0].EnergyJ)
+			}
+			time.Sleep(time.Second)
+		}
+	})
 }

@@ -166,3 +166,18 @@ func TestPoolBounds(t *testing.T) {
 		b.want(b.embed(1, 2, 1001), record.OOM)
 	})
 }
+
+// Beside its tokens a forward takes memory for each input, and for each pair of tokens of
+// one, as long as the longest.
+func TestMemoryBesideTokens(t *testing.T) {
+	p := params() // a byte a token, 1,000 bytes taken
+	p.MemoryPerInput, p.MemoryPerPair = 100, 2
+	bubble(t, plan.OpenAIEmbeddings, p, func(t *testing.T, b *bench) {
+		b.want(b.embed(1, 3, 20), record.OK)
+		if want := int64(1000 + 3*20 + 3*100 + 3*2*20*20); b.used() != want {
+			t.Errorf("used %d, want %d", b.used(), want)
+		}
+		b.want(b.embed(1, 1, 60), record.OOM) // 2 * 60 * 60
+		b.want(b.embed(1, 3, 20), record.OK)
+	})
+}

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -59,9 +60,8 @@ func (s *Server) metrics(e *engine, w http.ResponseWriter) {
 	}{{"stop", c.stops}, {"length", c.lengths}, {"abort", c.aborts}, {"error", c.bad}} {
 		put("counter", "request_success_total", fmt.Sprintf(",finished_reason=%q", end.reason), end.n)
 	}
-	blocks := e.blocks()
-	put("gauge", "cache_config_info", fmt.Sprintf(",block_size=\"%d\",cache_dtype=\"auto\",enable_prefix_caching=%q,gpu_memory_utilization=\"%g\",num_gpu_blocks=\"%d\"",
-		blockOf(e.p), title(e.p.PrefixCache), e.p.Preallocate, blocks), 1)
+	put("gauge", "cache_config_info", fmt.Sprintf(",block_size=\"%d\",cache_dtype=\"auto\",enable_prefix_caching=%q,gpu_memory_utilization=\"%g\",num_gpu_blocks=%q",
+		blockOf(e.p), title(e.p.PrefixCache), e.p.Preallocate, e.blocks()), 1)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write([]byte(b.String())) // a reader that went away is its own affair
 }
@@ -74,11 +74,10 @@ func title(v bool) string {
 	return "False"
 }
 
-// blocks are those that the memory for tokens has.
-func (e *engine) blocks() int64 {
-	room := int64(poolTokens(e.p))
-	if room == 0 {
-		room = (e.p.MemoryTotal - e.p.MemoryIdle) / max(1, e.p.MemoryPerToken)
+// blocks are those of the pool for tokens, as vLLM says it of a model without one too.
+func (e *engine) blocks() string {
+	if room := poolTokens(e.p); room > 0 {
+		return strconv.Itoa(room / blockOf(e.p))
 	}
-	return room / int64(blockOf(e.p))
+	return "None"
 }

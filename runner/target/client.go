@@ -3,6 +3,7 @@ package target
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,8 +71,12 @@ func New(t plan.Target, body json.RawMessage, secrets plan.Secrets, inFlight int
 	for name, v := range secrets.Body {
 		c.extra[name] = json.RawMessage(v.Reveal())
 	}
+	known, err := TLS(t.TLS)
+	if err != nil {
+		return nil, err
+	}
 	c.http = &http.Client{
-		Transport: transport(t, inFlight),
+		Transport: transport(t, known, inFlight),
 		// A redirect would measure another server than the one declared.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -97,13 +102,14 @@ func (c *Client) address(t plan.Target, secrets plan.Secrets) error {
 
 // transport is HTTP/1.1 with one idle connection kept for each request in
 // flight, no proxy but the one that the spec declares, and no compression.
-func transport(t plan.Target, inFlight int) *http.Transport {
+func transport(t plan.Target, known *tls.Config, inFlight int) *http.Transport {
 	connect := t.Timeout.Connect.D()
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	out := &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: connect}).DialContext,
 		TLSHandshakeTimeout: connect,
+		TLSClientConfig:     known,
 		MaxIdleConnsPerHost: max(2, inFlight),
 		MaxIdleConns:        0,
 		IdleConnTimeout:     idleTimeout,

@@ -115,7 +115,11 @@ func (c *Client) discoveryError(r Reply, err error) error {
 	switch {
 	case r.Err != nil:
 		why := c.Read(r, Want{})
-		return fmt.Errorf("%w: %s: %s (%s); is it started, and is target.url right?", ErrUnreachable, c.shown, why.Error, why.Outcome)
+		hint := "is it started, and is target.url right?"
+		if strings.Contains(why.Error, "x509:") {
+			hint = "target.tls.ca names whose certificates are to be trusted"
+		}
+		return fmt.Errorf("%w: %s: %s (%s); %s", ErrUnreachable, c.shown, why.Error, why.Outcome, hint)
 	case r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden:
 		return fmt.Errorf("the server at %s refused the key: status %d: %s; look at target.headers", c.shown, r.Status, c.said(r.Body, 200))
 	case r.Status == http.StatusNotFound || r.Status == http.StatusMethodNotAllowed || r.Status == http.StatusNotImplemented:

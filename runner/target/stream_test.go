@@ -332,3 +332,32 @@ func TestCase15(t *testing.T) {
 		}
 	}
 }
+
+// FuzzStream reads any bytes as a stream, cut into two arrivals anywhere: a success has a
+// reason why it ended, its gaps are as many as its chunks but one, and nothing comes before
+// it was sent or after it was done.
+func FuzzStream(f *testing.F) {
+	f.Add("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n", 40)
+	f.Add("event: error\r\ndata: {\"error\":{\"message\":\"CUDA out of memory\"}}\r\n\r\n: ping\n", 3)
+	f.Add("{\"error\":\"x\"}\ndata", 0)
+	c, err := New(plan.Target{API: plan.OpenAIChat, URL: "http://127.0.0.1:1"}, nil, plan.Secrets{}, 1)
+	if err != nil {
+		f.Fatal(err)
+	}
+	sent := time.Unix(1000, 0)
+	f.Fuzz(func(t *testing.T, body string, cut int) {
+		cut = max(0, min(cut, len(body)))
+		r := Reply{Status: 200, Sent: sent, Begun: sent, Done: sent.Add(3 * time.Second), Body: []byte(body),
+			Arrivals: []Arrival{{cut, sent.Add(time.Second)}, {len(body), sent.Add(2 * time.Second)}}}
+		a := c.Read(r, Want{Inputs: 1, InputTokens: 3, OutputTokens: 2})
+		if a.Outcome == record.OK && a.FinishReason == "" {
+			t.Errorf("a success without a reason of its end out of %q: %+v", body, a)
+		}
+		if a.Chunks != nil && *a.Chunks > 0 && len(a.GapsS) != *a.Chunks-1 {
+			t.Errorf("%d chunks and %d gaps out of %q", *a.Chunks, len(a.GapsS), body)
+		}
+		if !a.FirstToken.IsZero() && (a.FirstToken.Before(sent) || a.FirstToken.After(r.Done)) {
+			t.Errorf("a first token at %v out of %q", a.FirstToken, body)
+		}
+	})
+}

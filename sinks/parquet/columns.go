@@ -206,6 +206,7 @@ func gaugeColumns() []column[record.Sample] {
 		wholeOrNull("mem_free_bytes", "bytes", "memory free", func(s r) **int64 { return &s.v.MemFreeBytes }),
 		wholeOrNull("mem_reserved_bytes", "bytes", "memory that the driver keeps", func(s r) **int64 { return &s.v.MemReservedBytes }),
 		numberOrNull("util_gpu_pct", "%", "time in which some kernel ran", func(s r) **float64 { return &s.v.UtilGPUPct }),
+		numbers("util_gpu_samples_pct", "%", "the driver's own finer samples of util_gpu_pct since the sample before, in order; null where it took none", func(s r) *[]float64 { return &s.v.UtilSamplesPct }),
 		numberOrNull("util_mem_pct", "%", "time in which memory was read or written", func(s r) **float64 { return &s.v.UtilMemPct }),
 		numberOrNull("power_w", "W", "power drawn", func(s r) **float64 { return &s.v.PowerW }),
 		numberOrNull("temperature_c", "°C", "temperature", func(s r) **float64 { return &s.v.TemperatureC }),

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -256,5 +257,93 @@ func TestUnwrittenPartStaysInTheJournal(t *testing.T) {
 	}
 	if c, o, s, e := readBack(t, dir, m); c != 3 || o != 0 || s != 3 || e != 2 {
 		t.Errorf("%d requests, %d open, %d samples, %d events", c, o, s, e)
+	}
+}
+
+// Case 73: a process that is killed leaves no footer. The rounds before are read, the one
+// that was open counts nowhere, and what is not a number is unknown and not NaN.
+func TestCase73(t *testing.T) {
+	w, dir, m := newWriter(t, (&clock{begin}).now)
+	m.Status = record.Running
+	items := append(round(0, 0, 3), round(0, 2, 3)...)
+	third := round(0, 3, 3)
+	for _, it := range append(items, third[:len(third)-2]...) { // cut between its rows
+		for _, r := range []*record.Request{it.Request, it.Draft} {
+			if r != nil {
+				r.DoneTS, r.FirstByteTS = math.NaN(), new(math.NaN())
+			}
+		}
+		if err := w.Write(it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.release(); err != nil {
+		t.Fatal(err)
+	}
+	if c, o, _, _ := readBack(t, dir, m); c != 6 || o != 3 {
+		t.Errorf("%d requests count and %d are of the open round", c, o)
+	}
+	if _, err := Reopen(dir, m, (&clock{begin}).now); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := ReadRequests(dir, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if r.FirstByteTS != nil {
+			t.Errorf("NaN came back as %v, and not as unknown", *r.FirstByteTS)
+		}
+	}
+}
+
+// A part in which one byte changed, or that was cut, is an error that names it: never a
+// crash, and never another figure.
+func TestDamagedPart(t *testing.T) {
+	dir, m, part := writtenRun(t)
+	whole, err := os.ReadFile(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tries = 2000
+	for i := range tries {
+		at := i * len(whole) / tries
+		b := append([]byte(nil), whole...)
+		b[at] ^= byte(1 + i%255)
+		for what, damaged := range map[string][]byte{"changed": b, "cut": whole[:at]} {
+			if err := os.WriteFile(part, damaged, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ReadRequests(dir, m); err == nil || !strings.Contains(err.Error(), filepath.Base(part)) {
+				t.Fatalf("%s at %d of %d bytes: %v", what, at, len(whole), err)
+			}
+		}
+	}
+}
+
+// A recording that is killed has lost no more than its last moment.
+func TestRecordingIsKilled(t *testing.T) {
+	c := &clock{begin}
+	dir, id, err := CreateRun(t.TempDir(), "sample", "3fa91c00", "", c.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewRecording(dir, Identity{Experiment: "sample", RunID: id}, c.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1000
+	for range n {
+		c.t = c.t.Add(flushEvery)
+		if err := w.Write(bareSample()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	samples, err := ReadSamples(dir, record.Manifest{SchemaVersion: record.SchemaVersion, RunID: id, Status: record.Running})
+	if err != nil || len(samples) != n {
+		t.Errorf("%d of %d samples, %v", len(samples), n, err)
 	}
 }

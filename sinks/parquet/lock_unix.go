@@ -7,6 +7,13 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
+)
+
+// A process that was killed may take a moment to let go of what it held.
+const (
+	lockTries = 20
+	lockPause = 50 * time.Millisecond
 )
 
 // takeLock holds a file until the process ends or unlock is called. It is errBusy where
@@ -16,7 +23,12 @@ func takeLock(file string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	for range lockTries {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(lockPause)
+	}
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return nil, errors.Join(errBusy, f.Close())

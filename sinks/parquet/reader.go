@@ -76,7 +76,7 @@ func read[T any](dir string, m record.Manifest, t table[T]) ([]T, error) {
 		if logs, err = leftovers(dir, t.name); err != nil {
 			return nil, err
 		}
-		if parts, err = listed(dir, m, t.name); err != nil {
+		if parts, err = listed(dir, m, t.name, logs); err != nil {
 			return nil, err
 		}
 	}

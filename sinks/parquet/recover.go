@@ -174,8 +174,9 @@ func readDrafts(dir string, m record.Manifest, rows []record.Request) ([]record.
 }
 
 // listed are the parts that a run which has not ended is known to have written: those of
-// its manifest, of its journal's list, and those that lie in a table's folder besides.
-func listed(dir string, m record.Manifest, table string) ([]record.Part, error) {
+// its manifest, of its journal's list, and those that lie in a table's folder besides. A
+// part of the last kind that has its log still gives way to it, since that can be checked.
+func listed(dir string, m record.Manifest, table string, logs []leftover) ([]record.Part, error) {
 	known := slices.Clone(m.Parts)
 	more, err := readIndex(dir)
 	if err != nil {
@@ -195,7 +196,8 @@ func listed(dir string, m record.Manifest, table string) ([]record.Part, error) 
 		return nil, err
 	}
 	for _, p := range lying {
-		if !seen[p.Path] {
+		logged := slices.ContainsFunc(logs, func(l leftover) bool { return l.seq == seqOf(p.Path) })
+		if !seen[p.Path] && !logged {
 			parts = append(parts, p)
 		}
 	}

@@ -60,7 +60,7 @@ func takeUp[T any](s *stream[T], m record.Manifest, change func([]T)) error {
 	if err != nil {
 		return err
 	}
-	parts, err := listed(s.root, m, s.table.name)
+	parts, err := listed(s.root, m, s.table.name, logs)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"time"
 
@@ -16,34 +15,63 @@ import (
 
 // SampleWriter writes the table gpu alone: of samples without a run, or of such as are
 // added to one.
-type SampleWriter struct{ s *stream[record.Sample] }
+type SampleWriter struct {
+	w       *Writer
+	flushed time.Time
+}
 
 // NewSampleWriter writes into dir, a run's folder, beside the parts that are there. now
 // is the wall clock; it decides only when a part is old enough to be written.
 func NewSampleWriter(dir string, id Identity, now func() time.Time) (*SampleWriter, error) {
-	s := &stream[record.Sample]{table: samples(), root: dir, id: id, now: now}
-	if err := os.Mkdir(filepath.Join(dir, s.table.name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	w := emptyWriter(dir, id, now)
+	name := w.samples.table.name
+	if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("make a table's folder: %w", err)
 	}
-	there, err := onDisk(dir, s.table.name)
+	there, err := onDisk(dir, name)
 	for _, p := range there {
-		var n int
-		if _, err := fmt.Sscanf(path.Base(p.Path), "%d-", &n); err == nil {
-			s.seq = max(s.seq, n)
-		}
+		w.samples.seq = max(w.samples.seq, seqOf(p.Path))
 	}
-	return &SampleWriter{s}, err
+	return &SampleWriter{w: w}, err
 }
+
+// NewRecording is a SampleWriter of samples that nobody could take again: what is in no
+// part yet is in a journal.
+func NewRecording(dir string, id Identity, now func() time.Time) (*SampleWriter, error) {
+	s, err := NewSampleWriter(dir, id, now)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.w.startJournal(); err != nil {
+		return nil, err
+	}
+	return s, s.w.openIndex()
+}
+
+// flushEvery is how much of a recording a crash may take.
+const flushEvery = 100 * time.Millisecond
 
 // Write takes one sample. An error names the part that could not be written; its rows
 // are kept, and Close tries once more.
-func (w *SampleWriter) Write(s record.Sample) error { return w.s.add(s) }
+func (s *SampleWriter) Write(sample record.Sample) error {
+	if err := s.w.samples.add(sample); err != nil || s.w.index == nil {
+		return err
+	}
+	if now := s.w.now(); now.Sub(s.flushed).Abs() >= flushEvery {
+		s.flushed = now
+		return s.w.Flush()
+	}
+	return nil
+}
 
 // Close writes what is still held.
-func (w *SampleWriter) Close() error { return w.s.flush() }
+func (s *SampleWriter) Close() error { return s.w.samples.flush() }
+
+// End drops a recording's journal, once the manifest lists its parts.
+func (s *SampleWriter) End() error { return s.w.End() }
 
 // Parts lists what was written.
-func (w *SampleWriter) Parts() []record.Part { return w.s.written }
+func (s *SampleWriter) Parts() []record.Part { return s.w.samples.written }
 
 // ReadSampleFile reads one part of a gpu table, of whatever run. Its sum is the
 // SHA-256 of its bytes, in hex.

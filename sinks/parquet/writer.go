@@ -33,7 +33,7 @@ type Writer struct {
 	drafts   drafts[record.Request]
 	counts   record.Counts
 
-	index  *partsIndex
+	index  *partsIndex // nil: without a journal
 	synced time.Time
 	unlock func() error
 }
@@ -318,7 +318,10 @@ func (s *stream[T]) flush() error {
 	if len(s.held) == 0 {
 		return nil
 	}
-	errs := []error{s.w.Flush()}
+	var errs []error
+	if s.w.index != nil {
+		errs = append(errs, s.w.Flush())
+	}
 	var failed []*part[T]
 	for _, p := range s.held {
 		written, err := s.writePart(partName(p.seq, p.group), p.items)
@@ -327,7 +330,9 @@ func (s *stream[T]) flush() error {
 			errs = append(errs, err)
 			continue
 		}
-		errs = append(errs, s.w.index.add(written), p.log.remove())
+		if s.w.index != nil {
+			errs = append(errs, s.w.index.add(written), p.log.remove())
+		}
 	}
 	s.held = failed
 	return errors.Join(errs...)

@@ -61,7 +61,7 @@ func fullSample() record.Sample {
 	return record.Sample{
 		Place: ladderPlace(1, 2), Time: begin, TS: 1.5, LateS: 0.001, Forced: true, Device: 1, UUID: "GPU-1", Name: "H100", MemCall: "v2",
 		MemTotalBytes: new(int64(80 << 30)), MemUsedBytes: new(int64(9 << 30)), MemFreeBytes: new(int64(70 << 30)), MemReservedBytes: new(int64(1 << 30)),
-		UtilGPUPct: new(97.0), UtilMemPct: new(40.0), PowerW: new(512.5), TemperatureC: new(61.0), SMClockMHz: new(1980.0), MemClockMHz: new(2619.0),
+		UtilGPUPct: new(97.0), UtilSamplesPct: []float64{100, 94}, UtilMemPct: new(40.0), PowerW: new(512.5), TemperatureC: new(61.0), SMClockMHz: new(1980.0), MemClockMHz: new(2619.0),
 		EnergyJ: new(1e9), ThrottleReasons: new(int64(4)),
 	}
 }

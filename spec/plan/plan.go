@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 )
 
 // Format is the version of the plan's canonical form. It is part of every
@@ -92,7 +93,31 @@ type Target struct {
 	Headers []Header `json:"headers,omitempty"` // in order of name
 	Command []string `json:"command,omitempty"` // exec: the program and its arguments
 	Proxy   string   `json:"proxy,omitempty"`   // the only proxy that a run uses; none from the environment
+	TLS     *TLS     `json:"tls,omitempty"`     // nil: an https server is known by the system's authorities
 	Timeout Timeout  `json:"timeout"`
+}
+
+// TLS says how an https server is known, and rung to it. The files are named by their
+// paths; a relative one is beside the experiment file.
+type TLS struct {
+	CA          string `json:"ca,omitempty"`          // PEM: the authorities that are trusted, in place of the system's
+	Certificate string `json:"certificate,omitempty"` // PEM: the client's own
+	Key         string `json:"key,omitempty"`         // PEM: its key, which is read and never recorded
+	Insecure    bool   `json:"insecure,omitempty"`    // any certificate is taken
+}
+
+// In gives the same with its files in a folder, where their paths are relative.
+func (t *TLS) In(dir string) *TLS {
+	if t == nil {
+		return nil
+	}
+	out := *t
+	for _, p := range []*string{&out.CA, &out.Certificate, &out.Key} {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
+		}
+	}
+	return &out
 }
 
 // Header is one header of every request; a sensitive one has no value here.

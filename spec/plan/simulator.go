@@ -18,7 +18,8 @@ import "time"
 // Noise multiplies each by a factor drawn from the request's own bytes.
 //
 // Memory is what a growing allocator shows: MemoryIdle, plus MemoryPerToken for
-// each token of the largest forward so far, never given back. A forward that
+// each token of the largest forward so far (and what MemoryPerInput and MemoryPerPair
+// add), never given back. A forward that
 // would exceed MemoryTotal fails as CUDA does when it is out of memory.
 //
 // All below MemoryPerToken is left out of the JSON where it is not used, so that a
@@ -60,9 +61,12 @@ type Simulator struct {
 	FragmentAfter  int     `json:"fragment_after,omitempty"`  // from so many forwards on each leaves FragmentStep behind
 	FragmentTokens int     `json:"fragment_tokens,omitempty"` // that have at least so many tokens
 	FragmentStep   int64   `json:"fragment_step,omitempty"`
-	OOMTokens      int     `json:"oom_tokens,omitempty"` // a forward above so many fails, whatever the memory
-	OOMStatus      int     `json:"oom_status,omitempty"` // 500
-	OOMKills       bool    `json:"oom_kills,omitempty"`  // the server is gone then, until it is started again
+	OOMTokens      int     `json:"oom_tokens,omitempty"`       // a forward above so many fails, whatever the memory
+	OOMStatus      int     `json:"oom_status,omitempty"`       // 500
+	MemoryPerInput int64   `json:"memory_per_input,omitempty"` // of a forward over texts, beside its tokens'
+	MemoryPerPair  int64   `json:"memory_per_pair,omitempty"`  // of two tokens of one input, padded to the forward's longest: attention that holds its scores
+	SpillFactor    float64 `json:"spill_factor,omitempty"`     // a forward that exceeds the memory takes the host's and so much longer, and does not fail
+	OOMKills       bool    `json:"oom_kills,omitempty"`        // the server is gone then, until it is started again
 
 	ThrottleAt     Duration `json:"throttle_at,omitempty"`    // since the start
 	ThrottleFor    Duration `json:"throttle_for,omitempty"`   // to the end

@@ -48,7 +48,7 @@ type Exporter struct {
 // Open reads the page once and finds the devices on it. It fails where there are none,
 // or one that is asked for is not there.
 func Open(o Options) (*Exporter, error) {
-	e := &Exporter{page: metrics.NewPage(o.URL, http.Header{}, "", plan.Scrubber{}), wait: patience}
+	e := &Exporter{page: metrics.NewPage(o.URL, http.Header{}, "", nil, plan.Scrubber{}), wait: patience}
 	if err := e.find(o.Devices); err != nil {
 		e.page.Close()
 		return nil, fmt.Errorf("the DCGM exporter: %w", err)

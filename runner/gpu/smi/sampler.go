@@ -49,12 +49,19 @@ type Sampler struct {
 	ended   error
 }
 
+// Program is the program that is started for a command, and its first arguments:
+// nvidia-smi, where the command is empty.
+func Program(command []string) []string {
+	if len(command) == 0 {
+		return []string{"nvidia-smi"}
+	}
+	return command
+}
+
 // Open asks the program for its cards and starts it once more, in a loop. What it does
 // not know to query is left out. Its error has the program's own words.
 func Open(ctx context.Context, c Config) (*Sampler, error) {
-	if len(c.Command) == 0 {
-		c.Command = []string{"nvidia-smi"}
-	}
+	c.Command = Program(c.Command)
 	fields, first, err := ask(ctx, c)
 	if err != nil {
 		return nil, err

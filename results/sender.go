@@ -1,0 +1,58 @@
+package results
+
+import (
+	"slices"
+
+	"rung/sinks/record"
+)
+
+// Sender is what the client did in a rung's windows.
+type Sender struct {
+	InFlight  *float64 `json:"in_flight,omitempty"`  // on average
+	LateP95S  *float64 `json:"late_p95_s,omitempty"` // of the sends, behind when their turn came
+	LateShare *float64 `json:"late_share,omitempty"` // the same, of the median latency
+	CPUPct    *float64 `json:"cpu_pct,omitempty"`    // of the processor time that it may have, on average
+}
+
+// watch fills in what server, card and client showed at the rungs that were walked.
+func (w *walked) watch(page []reading, card watched, client []record.ClientSample) {
+	for i := range w.out.Rungs {
+		r := &w.out.Rungs[i]
+		r.Gauges, r.Card, r.Client = w.gauges(page, r.Index), w.card(card, r.Index), w.sender(client, r.Index)
+	}
+}
+
+// leastLate is what a timer can't keep, in seconds: no client is late by less.
+const leastLate = 0.001
+
+func (w *walked) sender(client []record.ClientSample, rung int) Sender {
+	var out Sender
+	v := w.looked(rung)
+	out.InFlight = w.flow(v, rung, unit{worth: func(record.Request) float64 { return 1 }}).inFlight()
+	var late, cpu []float64
+	for _, a := range v {
+		for _, r := range a.rows {
+			if r.Sent() && !r.ResetIdle {
+				late = append(late, r.SentTS-r.DueTS)
+			}
+		}
+	}
+	if l := v.latencies(); len(late) > 0 && len(l) > 0 {
+		slices.Sort(late)
+		out.LateP95S = finite(record.Quantile(late, 0.95))
+		if m := median(l); m > 0 && out.LateP95S != nil {
+			out.LateShare = finite(*out.LateP95S / m)
+		}
+	}
+	for _, window := range w.windows(v, rung) {
+		for _, s := range client {
+			if s.TS >= window.Begin && s.TS <= window.End && finite(s.CPUPct) != nil {
+				cpu = append(cpu, s.CPUPct)
+			}
+		}
+	}
+	if len(cpu) > 0 {
+		out.CPUPct = finite(mean(slices.Sorted(slices.Values(cpu))))
+	}
+	return out
+}
