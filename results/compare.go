@@ -16,7 +16,8 @@ type Comparison struct {
 	Alpha    float64      `json:"alpha"` // of all tests together, by Holm
 	Tests    int          `json:"tests"`
 	Warnings []string     `json:"warnings,omitempty"`
-	Settings []string     `json:"settings_changed,omitempty"` // of the server, as far as the runs know
+	Settings []string     `json:"settings_changed,omitempty"`  // of the server, as far as the runs know
+	InForce  []string     `json:"settings_in_force,omitempty"` // what the servers themselves say of that
 	Ladders  []LadderPair `json:"ladders"`
 	Verdict  string       `json:"verdict"`
 }
@@ -101,6 +102,7 @@ func Compare(a, b *Run, anyWorkload bool) (Comparison, error) {
 		}
 	}
 	out.Settings = changed(a.cell(), b.cell())
+	out.InForce = inForce(a.Manifest.Server.Settings, b.Manifest.Server.Settings)
 	out.pair(la, lb)
 	out.adjust()
 	out.Verdict = out.conclude()
