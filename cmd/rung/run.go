@@ -54,7 +54,8 @@ A spec from somebody else may start programs: what a run will execute is printed
 before it does, and --no-exec refuses it.
 
 With --resume a run that was interrupted, killed or failed goes on in its own
-folder, from its first round that is not complete. The spec must be the same.`,
+folder, from its first round that is not complete. The spec must be the same; of a
+matrix it is the run's own cell, and --cell runs those that were not begun.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runSpec(cmd.Context(), args[0], f, o) },
 	}
