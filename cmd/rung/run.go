@@ -355,7 +355,7 @@ func (j *job) devices() []record.Device {
 // record runs the plan into the sinks and writes the manifest, last.
 func (j *job) record(drain, abort *stopper) error {
 	show := progress.New(j.stderr, j.plan, j.cell, progress.Options{
-		Live: j.color(j.errTTY), Width: j.columns, UTF8: j.utf8(), Simulated: j.simulated, Now: j.now})
+		Live: j.color(j.errTTY), Width: j.columns, UTF8: j.utf8(), Simulated: j.simulated, Now: j.now, Past: j.resumed.events()})
 	j.pump = sinks.NewPump(func(error) { drain.cancel(); abort.cancel() }, j.writer, show)
 	summary, runErr := j.prepared.Run(drain, abort, j.pump.Put)
 	sinkErr := j.pump.Close()
