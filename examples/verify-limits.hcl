@@ -6,6 +6,10 @@
 #   rung run --var max_num_seqs=8  examples/verify-limits.hcl   # after the change
 #   rung compare BEFORE AFTER
 #   rung gate AFTER --against BEFORE                            # exit status 3: roll it back
+#   rung run --canary BEFORE --var max_num_seqs=8 examples/verify-limits.hcl
+#
+# The last is the short form of the third, to be run again and again: at the limits that
+# BEFORE found and at nothing else, and the gate takes it as well.
 #
 # Both runs have one workload hash: the server's flags are no part of it. What rung warns
 # of when the second begins is the first answer: the server's own list of models, its

@@ -92,7 +92,7 @@ baseline {
 # Up to twice the larger limit.
 ladder "concurrency" {
   rungs    = [1, 2, 4, 8, 16]
-  passes   = 3
+  passes   = 5
   cooldown = "2s"
 }
 

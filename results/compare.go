@@ -19,7 +19,8 @@ type Comparison struct {
 	Alpha    float64      `json:"alpha"` // of all tests together, by Holm
 	Tests    int          `json:"tests"`
 	Warnings []string     `json:"warnings,omitempty"`
-	Settings []string     `json:"settings_changed,omitempty"` // of the server, as far as the runs know
+	Settings []string     `json:"settings_changed,omitempty"`  // of the server, as far as the runs know
+	InForce  []string     `json:"settings_in_force,omitempty"` // what the servers themselves say of that
 	Ladders  []LadderPair `json:"ladders"`
 	Verdict  string       `json:"verdict"`
 }
@@ -104,6 +105,7 @@ func Compare(a, b *Run, anyWorkload bool) (Comparison, error) {
 		}
 	}
 	out.Settings = changed(a, b)
+	out.InForce = inForce(a.Manifest.Server.Settings, b.Manifest.Server.Settings)
 	out.pair(la, lb)
 	out.adjust()
 	out.Verdict = out.conclude()
@@ -138,11 +140,12 @@ func compared(rep *Report) Compared {
 	return Compared{Dir: h.Dir, RunID: h.RunID, Cell: h.Cell, Model: h.Model, Server: join(" ", h.Server.Software, h.Server.Version), Workload: h.WorkloadHash, Verdict: rep.Verdict}
 }
 
-// changed names what differs between the settings of two servers: in force, as far as
-// they tell, in what rung started them with, and in the matrix.
+// changed names what differs between the settings of two servers: in what is known of one
+// of them or was asked for, in what rung started them with, and in the matrix. What both
+// tell is the affair of inForce.
 func changed(a, b *Run) []string {
 	var out []string
-	before, now := settingsOf(a), settingsOf(b)
+	before, now := settingsOf(a, b), settingsOf(b, a)
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if now[name] != before[name] {
 			out = append(out, fmt.Sprintf("%s: %s, before %s", name, now[name], cmp.Or(before[name], "not known")))
@@ -162,11 +165,16 @@ func changed(a, b *Run) []string {
 	return out
 }
 
-// settingsOf are a server's settings, in force or else as asked for.
-func settingsOf(r *Run) map[string]string {
+// settingsOf are a server's settings, in force or else as asked for, but for those that
+// both servers tell.
+func settingsOf(r, other *Run) map[string]string {
+	told := map[string]bool{}
+	for _, s := range other.Manifest.Server.Settings {
+		told[s.Name] = s.InForce != ""
+	}
 	out := map[string]string{}
 	for _, s := range r.Manifest.Server.Settings {
-		if v := cmp.Or(s.InForce, s.Asked); v != "" {
+		if v := cmp.Or(s.InForce, s.Asked); v != "" && (s.InForce == "" || !told[s.Name]) {
 			out[s.Name] = v
 		}
 	}

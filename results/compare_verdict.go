@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -62,6 +63,10 @@ func (c *Comparison) conclude() string {
 		return "No difference is settled, but " + c.unsettled() + ": more passes would tell."
 	case tested == 0:
 		return "No edge, limit or peak moved, and there are too few passes or rounds to test the rest: more passes would tell."
+	case slices.ContainsFunc(c.InForce, func(s string) bool { return strings.HasPrefix(s, "not in force") }):
+		return fmt.Sprintf("Nothing moved, and a change did not take effect: %s.", strings.Join(c.InForce, "; "))
+	case len(c.InForce) > 0:
+		return fmt.Sprintf("Nothing moved, though the server runs with other settings: %s.", strings.Join(c.InForce, "; "))
 	case len(c.Settings) > 0:
 		return fmt.Sprintf("Nothing moved, and settings of the server were changed (%s): they probably did not take effect.", strings.Join(c.Settings, ", "))
 	default:

@@ -18,6 +18,13 @@ func (rep *Report) notice(r *Run, odd int) {
 	if by := rep.SimulatedBy; by != "" {
 		say("Simulated: %s.", by)
 	}
+	if c := r.Manifest.Canary; c != nil {
+		var at []string
+		for _, l := range c.Limits {
+			at = append(at, fmt.Sprintf("%s %g", l.Ladder, l.Value))
+		}
+		say("A canary: each ladder was held at the limit of run %s alone (%s), so that none has a knee.", c.RunID, strings.Join(at, ", "))
+	}
 	if rep.Rules != r.Plan.Analysis {
 		say("These are not the rules that the run declared: they were chosen after the data.")
 	}

@@ -26,6 +26,9 @@ const (
 	evidenceLook = 50 * time.Millisecond
 )
 
+// mostEnd bounds what is said of how a process ended, in bytes.
+const mostEnd = 600
+
 // mostCauses bounds the lines that may explain a failure.
 const mostCauses = 100
 
@@ -162,5 +165,5 @@ func (r *run) howEnded(gone error) string {
 	if how == "" {
 		return gone.Error()
 	}
-	return gone.Error() + "; the process ended: " + record.OneLine(how)
+	return gone.Error() + "; the process ended: " + target.Excerpt([]byte(how), mostEnd)
 }

@@ -114,7 +114,7 @@ func TestSettingsInForce(t *testing.T) {
 		defer p.Close()
 		want := []string{
 			"the server runs with max_model_len 512 (log), and its command asks for --max-model-len 1024",
-			"limits are left to the server's defaults: --max-num-seqs, which it does not tell: what is measured holds for this version and machine",
+			"the server's command leaves these limits open: --max-num-seqs, which the server does not tell: what is measured holds for this version and machine",
 			`the server took another setting than it was given: its log: "max_num_seqs was cut"`,
 		}
 		if got := p.Warnings(); !slices.Equal(got, want) {

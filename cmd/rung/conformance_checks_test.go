@@ -156,8 +156,7 @@ func (c conformed) tooLong() (state, string) {
 }
 
 func (c conformed) anotherModel() (state, string) {
-	lines := strings.Split(strings.TrimSpace(c.badModel), "\n")
-	for _, line := range lines {
+	for line := range strings.Lines(c.badModel) {
 		if strings.Contains(line, `has no model "no-such-model"`) {
 			return verdict(c.badExit == exitFailed), fmt.Sprintf("exit status %d: %s", c.badExit, target.Excerpt([]byte(line), 160))
 		}

@@ -209,7 +209,7 @@ func conform(t *testing.T, s subject, port string) conformed {
 		out.badModel = q.err.String()
 	}()
 	go func() {
-		if said(ctx, p, "ladder killed:", " ok") { // into a round
+		if said(ctx, p, "ladder killed:", "/200") { // in a round
 			killFirst(run.folder)
 		}
 	}()
@@ -219,9 +219,8 @@ func conform(t *testing.T, s subject, port string) conformed {
 			out.waited = time.Since(begun)
 		}
 	}()
-	status := p.execute(ctx, []string{"run", "--no-self-check", "--out", filepath.Join(run.folder, "results"), run.spec})
+	status := run.execute(t, p)
 	<-asked
-	run.nothingLeft(t)
 	if status != exitOK {
 		t.Fatalf("exit status %d\n%s", status, p.err.String())
 	}
@@ -283,7 +282,7 @@ func said(ctx context.Context, p *program, words ...string) bool {
 // own, and nothing that it started.
 func killFirst(mark string) {
 	first := 0
-	for _, process := range marked(mark) {
+	for _, process := range (&processes{mark: mark, groups: map[string]bool{}}).alive() {
 		var pid int
 		if _, err := fmt.Sscan(process, &pid); err == nil && (first == 0 || pid < first) {
 			first = pid

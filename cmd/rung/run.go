@@ -30,6 +30,7 @@ type runFlags struct {
 	out   string
 	cells []string // numbers and names; none means all
 
+	canary      string // folder of the run whose limits are tried; empty: the ladders are walked whole
 	resume      string // folder of the run that is to go on; empty: a new one
 	noSelfCheck bool
 	noExec      bool // refuse a run that would start a program
@@ -53,7 +54,8 @@ A spec from somebody else may start programs: what a run will execute is printed
 before it does, and --no-exec refuses it.
 
 With --resume a run that was interrupted, killed or failed goes on in its own
-folder, from its first round that is not complete. The spec must be the same.`,
+folder, from its first round that is not complete. The spec must be the same; of a
+matrix it is the run's own cell, and --cell runs those that were not begun.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runSpec(cmd.Context(), args[0], f, o) },
 	}
@@ -66,7 +68,9 @@ folder, from its first round that is not complete. The spec must be the same.`,
 	c.Flags().BoolVar(&o.noSelfCheck, "no-self-check", false, "do not measure, for a second before the run, how fast this machine can send at all")
 	c.Flags().BoolVar(&o.noExec, "no-exec", false, "refuse a spec that starts a program: server.command, target.command or nvidia-smi")
 	c.Flags().StringArrayVar(&o.cells, "cell", nil, "run this cell of the matrix alone, by its `number or name`; may be given several times")
-	c.MarkFlagsMutuallyExclusive("resume", "cell")
+	c.Flags().StringVar(&o.canary, "canary", "", "send the ladders' prompts at the limits alone that the run in this `folder` found, in its cell")
+	must(c.MarkFlagDirname("canary"))
+	c.MarkFlagsMutuallyExclusive("canary", "resume", "cell")
 	c.MarkFlagsMutuallyExclusive("resume", "out")
 	return c
 }
@@ -90,7 +94,8 @@ type job struct {
 	server   runner.Server // what can be started again; nil: nothing
 	path     string        // of the spec
 	dir      string
-	resumed  *resumed // nil: the run begins
+	resumed  *resumed       // nil: the run begins
+	canary   *record.Canary // nil: the ladders are walked whole
 	writer   *parquet.Writer
 	manifest record.Manifest
 	pump     *sinks.Pump // nil before the recording begins
@@ -103,6 +108,12 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 		return err
 	}
 	simulated := f.simulate || res.Plan.Simulated()
+	var held *record.Canary
+	if o.canary != "" {
+		if res.Plan, held, err = a.canary(o.canary, res.Plan); err != nil {
+			return err
+		}
+	}
 	var past *resumed
 	if o.resume != "" {
 		if past, err = a.openResumed(o.resume, res, simulated); err != nil {
@@ -129,7 +140,7 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 		if len(cells) > 1 {
 			a.say("cell %d of %d: %s", i+1, len(cells), c.Name)
 		}
-		j := &job{app: a, spec: res, plan: prepared(res.Plan, path), cell: c, simulated: simulated, flags: o, path: path, resumed: past}
+		j := &job{app: a, spec: res, plan: prepared(res.Plan, path), cell: c, simulated: simulated, flags: o, path: path, resumed: past, canary: held}
 		if err := j.run(drain, abort, path); err != nil {
 			return err
 		}
@@ -264,6 +275,9 @@ func (j *job) selfCheck() string {
 
 // limits are what the report makes of the ladders, which are recorded by then.
 func (j *job) limits() ([]runner.Limit, error) {
+	if j.canary != nil {
+		return canaryLimits(*j.canary), nil
+	}
 	j.pump.Wait()
 	run, err := results.Open(j.dir)
 	if err != nil {
@@ -313,6 +327,7 @@ func (j *job) create(path, out string, log *lateWriter) error {
 		SpecHash: p.SpecHash, WorkloadHash: j.cell.WorkloadHash, PlanDigest: p.Digest(), Seed: p.Seed,
 		Variables: j.spec.Variables, Plan: raw, Began: j.prepared.Began().UTC(),
 		Host: thisHost(), Git: commitOf(path), Server: j.prepared.Server(), Client: j.prepared.Instrument(), GPU: j.gpu, Metrics: j.metricsInfo, GPUs: j.devices(), Parts: []record.Part{},
+		Canary: j.canary,
 	}
 	if err := parquet.WriteManifest(dir, j.manifest); err != nil {
 		return err
@@ -340,7 +355,7 @@ func (j *job) devices() []record.Device {
 // record runs the plan into the sinks and writes the manifest, last.
 func (j *job) record(drain, abort *stopper) error {
 	show := progress.New(j.stderr, j.plan, j.cell, progress.Options{
-		Live: j.color(j.errTTY), Width: j.columns, UTF8: j.utf8(), Simulated: j.simulated, Now: j.now})
+		Live: j.color(j.errTTY), Width: j.columns, UTF8: j.utf8(), Simulated: j.simulated, Now: j.now, Past: j.resumed.events()})
 	j.pump = sinks.NewPump(func(error) { drain.cancel(); abort.cancel() }, j.writer, show)
 	summary, runErr := j.prepared.Run(drain, abort, j.pump.Put)
 	sinkErr := j.pump.Close()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"net"
 	"net/http"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,20 +74,59 @@ func newStarted(t *testing.T, kind, ready string) started {
 // of the server may be left.
 func (s started) run(t *testing.T) (status int, dir, said string) {
 	t.Helper()
-	if left := marked(s.folder); len(left) > 0 {
-		t.Fatalf("before the run: %v", left)
-	}
 	p := newProgram()
-	status = p.execute(t.Context(), []string{"run", "--no-self-check", "--out", filepath.Join(s.folder, "results"), s.spec})
-	s.nothingLeft(t)
+	status = s.execute(t, p)
 	return status, strings.TrimSpace(p.out.String()), p.err.String()
 }
 
-func (s started) nothingLeft(t *testing.T) {
+func (s started) execute(t *testing.T, p *program) int {
 	t.Helper()
+	seen := follow(t, s.folder)
+	status := p.execute(t.Context(), []string{"run", "--no-self-check", "--out", filepath.Join(s.folder, "results"), s.spec})
+	seen.nothingLeft(t)
+	return status
+}
+
+// processes are those that have a mark in their environment, and all of their groups: a
+// process can write over its environment, and outlive the one that had it.
+type processes struct {
+	mark string
+	quit chan struct{}
+	done chan struct{}
+
+	mu     sync.Mutex
+	groups map[string]bool
+}
+
+// follow notes the groups of what has a mark, until nothingLeft.
+func follow(t *testing.T, mark string) *processes {
+	t.Helper()
+	p := &processes{mark: mark, quit: make(chan struct{}), done: make(chan struct{}), groups: map[string]bool{}}
+	if left := p.alive(); len(left) > 0 {
+		t.Fatalf("before the run: %v", left)
+	}
+	go func() {
+		defer close(p.done)
+		for {
+			p.alive()
+			select {
+			case <-p.quit:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}()
+	return p
+}
+
+// nothingLeft waits until all of them are gone.
+func (p *processes) nothingLeft(t *testing.T) {
+	t.Helper()
+	close(p.quit)
+	<-p.done
 	var left []string
-	for range 100 { // what was killed takes a moment to be gone
-		if left = marked(s.folder); len(left) == 0 {
+	for range 100 { // what was killed takes a moment
+		if left = p.alive(); len(left) == 0 {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -93,17 +134,33 @@ func (s started) nothingLeft(t *testing.T) {
 	t.Errorf("processes are left: %v", left)
 }
 
-// marked lists the processes that have the mark in their environment, but for zombies.
-func marked(mark string) []string {
-	var out []string
+// alive lists them, each with its pid and its words, but for zombies.
+func (p *processes) alive() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	folders, _ := filepath.Glob("/proc/[0-9]*")
+	group := map[string]string{}
 	for _, f := range folders {
-		env, err := os.ReadFile(f + "/environ")
-		if err != nil || !strings.Contains(string(env), "RUNG_TEST_MARK="+mark) {
+		stat, err := os.ReadFile(f + "/stat")
+		if err != nil {
 			continue
 		}
-		command, _ := os.ReadFile(f + "/cmdline")
-		out = append(out, filepath.Base(f)+" "+strings.ReplaceAll(string(command), "\x00", " "))
+		// "pid (name) state parent group …"; the name may hold anything.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) < 3 || fields[0] == "Z" || fields[0] == "X" {
+			continue
+		}
+		group[f] = fields[2]
+		if env, err := os.ReadFile(f + "/environ"); err == nil && strings.Contains(string(env), "RUNG_TEST_MARK="+p.mark) {
+			p.groups[fields[2]] = true
+		}
+	}
+	var out []string
+	for _, f := range folders {
+		if p.groups[group[f]] {
+			words, _ := os.ReadFile(f + "/cmdline")
+			out = append(out, filepath.Base(f)+" "+strings.ReplaceAll(string(words), "\x00", " "))
+		}
 	}
 	return out
 }

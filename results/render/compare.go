@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"rung/results"
@@ -19,9 +20,9 @@ func Compare(w io.Writer, c results.Comparison, o Options) error {
 		p.block(block{heading: "Read this first", level: 2})
 		p.block(block{list: safeAll(c.Warnings)})
 	}
-	if len(c.Settings) > 0 {
+	if settings := slices.Concat(c.Settings, c.InForce); len(settings) > 0 {
 		p.block(block{heading: "Settings of the server", level: 2})
-		p.block(block{list: safeAll(c.Settings)})
+		p.block(block{list: safeAll(settings)})
 	}
 	for i := range c.Ladders {
 		l := &c.Ladders[i]

@@ -134,19 +134,21 @@ func (c *Child) Sample() ([]record.Sample, error) {
 	if s.Error != "" {
 		return nil, errors.New(s.Error)
 	}
-	return s.Samples, c.name(s.Samples)
+	return c.named(s.Samples)
 }
 
-// name fills in whose the samples are, which the child does not repeat.
-func (c *Child) name(samples []record.Sample) error {
-	for i := range samples {
-		at := slices.IndexFunc(c.devices, func(d record.Device) bool { return d.Index == samples[i].Device })
+// named fills in whose the samples are, which the child does not repeat.
+func (c *Child) named(said []wire) ([]record.Sample, error) {
+	out := make([]record.Sample, len(said))
+	for i, w := range said {
+		at := slices.IndexFunc(c.devices, func(d record.Device) bool { return d.Index == w.Device })
 		if at < 0 {
-			return fmt.Errorf("the process that reads the GPU gave a sample of device %d, which it has not", samples[i].Device)
+			return nil, fmt.Errorf("the process that reads the GPU gave a sample of device %d, which it has not", w.Device)
 		}
-		samples[i].UUID, samples[i].Name = c.devices[at].UUID, c.devices[at].Name
+		w.UUID, w.Name = c.devices[at].UUID, c.devices[at].Name
+		out[i] = record.Sample(w)
 	}
-	return nil
+	return out, nil
 }
 
 // kill ends a child that may not listen any more.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"rung/sinks/record"
 )
@@ -14,7 +15,7 @@ import (
 // reading that it was asked for by a line.
 type said struct {
 	Devices     []record.Device `json:"devices,omitempty"`
-	Samples     []record.Sample `json:"samples,omitempty"`
+	Samples     []wire          `json:"samples,omitempty"`
 	Error       string          `json:"error,omitempty"`
 	Unavailable bool            `json:"unavailable,omitempty"` // Error is that NVML can't be had
 }
@@ -34,12 +35,45 @@ func Serve(in io.Reader, out io.Writer, o Options) error {
 	}
 	for asks := bufio.NewScanner(in); asks.Scan(); {
 		s := said{}
-		if s.Samples, err = n.Sample(); err != nil {
+		samples, err := n.Sample()
+		if err != nil {
 			s.Error = err.Error()
+		}
+		for _, one := range samples {
+			s.Samples = append(s.Samples, wire(one))
 		}
 		if err := answers.Encode(s); err != nil {
 			return fmt.Errorf("the sampler's parent is gone: %w", err)
 		}
 	}
 	return nil
+}
+
+// wire is a record.Sample as it is said to the run's process, up to a hundred times a
+// second: short, and without what the other side knows.
+type wire struct {
+	record.Place `json:"-"`
+	Time         time.Time `json:"-"`
+	TS           float64   `json:"-"`
+	LateS        float64   `json:"-"`
+	Forced       bool      `json:"-"`
+	Device       int       `json:"d,omitempty"`
+	UUID         string    `json:"-"`
+	Name         string    `json:"-"`
+	MemCall      string    `json:"c,omitempty"`
+
+	MemTotalBytes    *int64    `json:"t,omitempty"`
+	MemUsedBytes     *int64    `json:"u,omitempty"`
+	MemFreeBytes     *int64    `json:"f,omitempty"`
+	MemReservedBytes *int64    `json:"r,omitempty"`
+	UtilGPUPct       *float64  `json:"g,omitempty"`
+	UtilMemPct       *float64  `json:"m,omitempty"`
+	UtilSamplesPct   []float64 `json:"s,omitempty"`
+	PowerW           *float64  `json:"p,omitempty"`
+	TemperatureC     *float64  `json:"h,omitempty"`
+	SMClockMHz       *float64  `json:"k,omitempty"`
+	MemClockMHz      *float64  `json:"l,omitempty"`
+	EnergyJ          *float64  `json:"e,omitempty"`
+	ThrottleReasons  *int64    `json:"b,omitempty"`
+	Processes        []int64   `json:"i,omitempty"`
 }

@@ -38,11 +38,11 @@ func Compare(server *plan.Server, said []record.Setting) (all []record.Setting, 
 		case s.Defaults && s.InForce != "":
 			left = append(left, fmt.Sprintf("%s, which is %s (%s)", s.Flag, s.InForce, s.Source))
 		case s.Defaults:
-			left = append(left, s.Flag+", which it does not tell")
+			left = append(left, s.Flag+", which the server does not tell")
 		}
 	}
 	if len(left) > 0 {
-		notices = append(notices, "limits are left to the server's defaults: "+strings.Join(left, "; ")+": what is measured holds for this version and machine")
+		notices = append(notices, "the server's command leaves these limits open: "+strings.Join(left, "; ")+": what is measured holds for this version and machine")
 	}
 	return all, notices
 }
@@ -97,6 +97,9 @@ func (k known) asked(server plan.Server) (value string, given bool) {
 		return "true", yes
 	}
 	value, given = server.Flag(k.flags...)
+	if !given && k.env != "" {
+		value, given = server.Variable(k.env)
+	}
 	if given && value == "" {
 		value = "(not shown)" // a sensitive variable's
 	}

@@ -7,6 +7,7 @@ import "rung/spec/plan"
 type known struct {
 	name   string
 	flags  []string // the first is the one to speak of
+	env    string   // a variable that sets it too; empty: none, or as the flag is called
 	limit  bool
 	toggle bool   // a flag without a value, with --no- for its opposite
 	unless string // a setting before it that, where it is set, makes this one void
@@ -37,12 +38,12 @@ func knownOf(s plan.Software) []known {
 		}
 	case plan.LlamaCPP:
 		return []known{
-			{name: "ctx_size", flags: []string{"-c", "--ctx-size"}, limit: true},
-			{name: "parallel", flags: []string{"-np", "--parallel"}, limit: true},
-			{name: "batch_size", flags: []string{"-b", "--batch-size"}, limit: true},
+			{name: "ctx_size", flags: []string{"-c", "--ctx-size"}, env: "LLAMA_ARG_CTX_SIZE", limit: true},
+			{name: "parallel", flags: []string{"-np", "--parallel"}, env: "LLAMA_ARG_N_PARALLEL", limit: true},
+			{name: "batch_size", flags: []string{"-b", "--batch-size"}, env: "LLAMA_ARG_BATCH", limit: true},
 		}
 	case plan.Infinity:
-		return []known{{name: "batch_size", flags: []string{"--batch-size"}, limit: true}}
+		return []known{{name: "batch_size", flags: []string{"--batch-size"}, env: "INFINITY_BATCH_SIZE", limit: true}}
 	case plan.SGLang:
 		return []known{
 			{name: "context_length", flags: []string{"--context-length"}, limit: true},

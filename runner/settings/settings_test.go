@@ -50,18 +50,20 @@ func TestCompare(t *testing.T) {
 			said("max_model_len", "512"), []string{"the server runs with max_model_len 512 (page), and its command asks for --max-model-len 4096"}},
 		{"the server's choice", []string{"llama-server", "-c", "0", "-np", "-1", "-b", "512"}, said("ctx_slot", "512", "parallel", "4", "kv_unified", "true"), nil},
 		{"left", []string{"vllm", "serve", "m", "--max-model-len", "auto"}, said("max_model_len", "512", "kv_cache_memory_bytes", "1073741824"),
-			[]string{"limits are left to the server's defaults: --max-num-batched-tokens, which it does not tell; --max-num-seqs, which it does not tell: what is measured holds for this version and machine"}},
+			[]string{"the server's command leaves these limits open: --max-num-batched-tokens, which the server does not tell; --max-num-seqs, which the server does not tell: what is measured holds for this version and machine"}},
 		{"left and told", []string{"vllm", "serve", "m", "--max-model-len=1", "--max-num-seqs=1", "--max-num-batched-tokens=1"}, said("gpu_memory_utilization", "0.92", "kv_cache_memory_bytes", "None", "max_model_len", "1"),
-			[]string{"limits are left to the server's defaults: --gpu-memory-utilization, which is 0.92 (page): what is measured holds for this version and machine"}},
+			[]string{"the server's command leaves these limits open: --gpu-memory-utilization, which is 0.92 (page): what is measured holds for this version and machine"}},
 		{"from a file", []string{"vllm", "serve", "m", "--config", "x.yaml"}, nil, nil},
 		{"toggle", []string{"vllm", "serve", "m", "--config", "x.yaml", "--no-enable-prefix-caching"}, said("enable_prefix_caching", "True"),
 			[]string{"the server runs with enable_prefix_caching True (page), and its command asks for --enable-prefix-caching false"}},
 		{"context of the slots", []string{"llama-server", "--ctx-size", "1000", "-np", "2", "-b", "512"}, said("ctx_slot", "512", "parallel", "2", "kv_unified", "false"),
 			[]string{"the server runs with ctx_size 1024 (log), and its command asks for -c 1000"}},
+		{"by a variable", []string{"infinity_emb", "v2"}, said("batch_size", "8"),
+			[]string{"the server runs with batch_size 8 (page), and its command asks for --batch-size 16"}},
 		{"unknown program", []string{"sh", "-c", "exec vllm serve m"}, said("max_model_len", "512"), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, notices := Compare(&plan.Server{Command: tt.command}, tt.said)
+			_, notices := Compare(&plan.Server{Command: tt.command, Env: []plan.Header{{Name: "INFINITY_BATCH_SIZE", Value: "16"}}}, tt.said)
 			if d := cmp.Diff(tt.want, notices); d != "" {
 				t.Error(d)
 			}

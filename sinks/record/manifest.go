@@ -38,6 +38,7 @@ type Manifest struct {
 
 	Began   time.Time  `json:"began"`
 	Ended   *time.Time `json:"ended,omitempty"`
+	Canary  *Canary    `json:"canary,omitempty"`  // nil: the ladders were walked whole
 	Resumes []Resume   `json:"resumes,omitempty"` // each time that a run which had stopped went on
 
 	Host    Host         `json:"host"`
@@ -58,6 +59,18 @@ type Resume struct {
 	After   Status    `json:"after"` // what the run was before; running: it had been killed
 	Rung    string    `json:"rung_version"`
 	Changed []string  `json:"changed"` // what of the machine, the server and the cards was not as before
+}
+
+// Canary says at which limits, of another run, a run was held.
+type Canary struct {
+	RunID  string        `json:"run_id"` // whose limits they are
+	Limits []CanaryLimit `json:"limits"` // in order of the ladders
+}
+
+// CanaryLimit is the limit of one ladder.
+type CanaryLimit struct {
+	Ladder string  `json:"ladder"`
+	Value  float64 `json:"value"`
 }
 
 // Host is the machine that rung ran on.

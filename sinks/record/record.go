@@ -170,34 +170,32 @@ func (r Request) ServiceS() float64 {
 	return r.DoneTS - r.SentTS
 }
 
-// Sample is one reading of one device. Its JSON is what a process that reads the card says
-// to the one that keeps it, a hundred times a second: short, and without what the other
-// knows.
+// Sample is one reading of one device.
 type Sample struct {
-	Place   `json:"-"` // what was going on; Phase is empty between phases
-	Time    time.Time  `json:"-"` // wall clock
-	TS      float64    `json:"-"`
-	LateS   float64    `json:"-"` // behind its schedule
-	Forced  bool       `json:"-"` // taken at a rung's end, beside the schedule
-	Device  int        `json:"d,omitempty"`
-	UUID    string     `json:"-"`
-	Name    string     `json:"-"`
-	MemCall string     `json:"c,omitempty"` // which call or model gave the memory: "v2", "v1", "nvidia-smi", "dcgm", "simulated"
+	Place             // what was going on; Phase is empty between phases
+	Time    time.Time // wall clock
+	TS      float64
+	LateS   float64 // behind its schedule
+	Forced  bool    // taken at a rung's end, beside the schedule
+	Device  int
+	UUID    string
+	Name    string
+	MemCall string // which call or model gave the memory: "v2", "v1", "nvidia-smi", "dcgm", "simulated"
 
-	MemTotalBytes    *int64    `json:"t,omitempty"`
-	MemUsedBytes     *int64    `json:"u,omitempty"`
-	MemFreeBytes     *int64    `json:"f,omitempty"`
-	MemReservedBytes *int64    `json:"r,omitempty"`
-	UtilGPUPct       *float64  `json:"g,omitempty"`
-	UtilMemPct       *float64  `json:"m,omitempty"`
-	UtilSamplesPct   []float64 `json:"s,omitempty"` // the driver's own finer samples of utilisation since the sample before, in order
-	PowerW           *float64  `json:"p,omitempty"`
-	TemperatureC     *float64  `json:"h,omitempty"`
-	SMClockMHz       *float64  `json:"k,omitempty"`
-	MemClockMHz      *float64  `json:"l,omitempty"`
-	EnergyJ          *float64  `json:"e,omitempty"` // since the driver was loaded
-	ThrottleReasons  *int64    `json:"b,omitempty"` // NVML's bits
-	Processes        []int64   `json:"i,omitempty"` // pids that compute on the device; empty where none is seen, as in many containers
+	MemTotalBytes    *int64
+	MemUsedBytes     *int64
+	MemFreeBytes     *int64
+	MemReservedBytes *int64
+	UtilGPUPct       *float64
+	UtilMemPct       *float64
+	UtilSamplesPct   []float64 // the driver's own finer samples of utilisation since the sample before, in order
+	PowerW           *float64
+	TemperatureC     *float64
+	SMClockMHz       *float64
+	MemClockMHz      *float64
+	EnergyJ          *float64 // since the driver was loaded
+	ThrottleReasons  *int64   // NVML's bits
+	Processes        []int64  // pids that compute on the device; empty where none is seen, as in many containers
 }
 
 // ClientSample is one reading of the instrument itself.

@@ -53,21 +53,35 @@ func programName(word string) string {
 }
 
 // Flag is the value that a server is given for a flag, the first of names that is
-// there: by an argument or, as text-embeddings-router and others read it, by a variable
-// of the same name. A sensitive variable is there, and its value is empty.
+// there: by an argument or, as text-embeddings-router and perhaps a program that is not
+// known read it, by a variable of the same name.
 func (s Server) Flag(names ...string) (value string, ok bool) {
 	for _, name := range names {
 		if v, ok := argument(s.Command, name); ok {
 			return v, true
 		}
 	}
+	if program := s.Software(); program != TEI && program != "" {
+		return "", false
+	}
 	for _, name := range names {
-		variable := strings.ToUpper(strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_"))
-		if i := slices.IndexFunc(s.Env, func(h Header) bool { return h.Name == variable }); i >= 0 && strings.HasPrefix(name, "--") {
-			return s.Env[i].Value, true
+		if bare, long := strings.CutPrefix(name, "--"); long {
+			if v, ok := s.Variable(strings.ToUpper(strings.ReplaceAll(bare, "-", "_"))); ok {
+				return v, true
+			}
 		}
 	}
 	return "", false
+}
+
+// Variable is the value of a variable of the server's environment, as far as the spec
+// sets it. A sensitive one is there, and its value is empty.
+func (s Server) Variable(name string) (value string, ok bool) {
+	i := slices.IndexFunc(s.Env, func(h Header) bool { return h.Name == name })
+	if i < 0 {
+		return "", false
+	}
+	return s.Env[i].Value, true
 }
 
 // argument finds a flag among arguments, with its value behind it or behind =. Some

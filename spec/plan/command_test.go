@@ -3,7 +3,7 @@ package plan
 import "testing"
 
 func TestFlagsAreFound(t *testing.T) {
-	s := Server{Command: []string{"/usr/bin/vllm", "serve", "m", "--max_model_len", "8k", "--max-num-seqs=8", "-np", "2", "--last"},
+	s := Server{Command: []string{"/usr/bin/other", "m", "--max_model_len", "8k", "--max-num-seqs=8", "-np", "2", "--last"},
 		Env: []Header{{Name: "MAX_BATCH_SIZE", Value: "4"}, {Name: "NP", Value: "9"}}}
 	for flag, want := range map[string]string{"--max-model-len": "8k", "--max-num-seqs": "8", "--last": "", "--max-batch-size": "4", "-np": "2"} {
 		if got, ok := s.Flag(flag); !ok || got != want {
@@ -17,6 +17,17 @@ func TestFlagsAreFound(t *testing.T) {
 	}
 	if v, ok := s.Flag("--batch", "--max-num-seqs"); !ok || v != "8" {
 		t.Errorf("%q, %v", v, ok)
+	}
+}
+
+// A server that does not read a variable for a flag is not taken for one that does.
+func TestVariablesForFlags(t *testing.T) {
+	env := []Header{{Name: "MAX_BATCH_TOKENS", Value: "4"}}
+	if v, ok := (Server{Command: []string{"text-embeddings-router"}, Env: env}).Flag("--max-batch-tokens"); !ok || v != "4" {
+		t.Errorf("%q, %v", v, ok)
+	}
+	if v, ok := (Server{Command: []string{"vllm", "serve", "m"}, Env: env}).Flag("--max-batch-tokens"); ok {
+		t.Errorf("%q", v)
 	}
 }
 
