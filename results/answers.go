@@ -205,3 +205,32 @@ func total(f []Failures) int {
 	}
 	return n
 }
+
+// TimedOut are requests of a rung that timed out, by the tokens that each was planned to
+// have: of a mix it is often the longest alone.
+type TimedOut struct {
+	Value       float64 `json:"value"`
+	InputTokens int     `json:"input_tokens"` // of all inputs of the request
+	N           int     `json:"n"`
+}
+
+// timeouts lists them by rung and length, rising.
+func timeouts(rows visits) []TimedOut {
+	n := map[TimedOut]int{}
+	for _, a := range rows {
+		for i := range a.rows {
+			if r := &a.rows[i]; r.Outcome == record.Timeout {
+				n[TimedOut{Value: a.Value, InputTokens: r.InputTokensPlanned}]++
+			}
+		}
+	}
+	var out []TimedOut
+	for t, k := range n {
+		t.N = k
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b TimedOut) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.InputTokens, b.InputTokens))
+	})
+	return out
+}
