@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,5 +56,27 @@ func TestSVG(t *testing.T) {
 				t.Errorf("%s holds %s", f.Name, no)
 			}
 		}
+	}
+}
+
+// No two places of the page have one id, also where a ladder is called as a section.
+func TestIDsAreUnique(t *testing.T) {
+	r := resultstest.Small().Run()
+	l := &r.Plan.Cells[0].Ladders[0]
+	for i := range r.Requests {
+		if r.Requests[i].Ladder == l.Name {
+			r.Requests[i].Ladder = "timeline"
+		}
+	}
+	l.Name = "timeline"
+	seen := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(render1(t, render.HTML, analyse(r), render.Options{}), -1) {
+		if seen[m[1]] {
+			t.Errorf("the id %q stands twice", m[1])
+		}
+		seen[m[1]] = true
+	}
+	if len(seen) < 20 {
+		t.Errorf("%d ids", len(seen))
 	}
 }
