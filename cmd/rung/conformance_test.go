@@ -110,10 +110,10 @@ ladder "length" {
 }
 ladder "capacity" {
   axis     = "concurrency"
-  rungs    = [64]
+  rungs    = [32]
   prompt   = prompt.p
   BATCH
-  requests = 128
+  requests = 64
   warmup   = 0
   cooldown = "1ms"
   stop { confirm_rounds = 0 }
@@ -122,7 +122,7 @@ ladder "killed" {
   axis     = "concurrency"
   rungs    = [2, 3]
   prompt   = prompt.p
-  requests = 200
+  requests = 100
   warmup   = 0
   cooldown = "1ms"
 }
@@ -196,6 +196,7 @@ func conform(t *testing.T, s subject, port string) conformed {
 	out := conformed{subject: s}
 	p := newProgram()
 	p.errTTY, p.width = true, func() int { return 200 } // so that a round is seen as it goes on
+	p.env = func(name string) (string, bool) { return map[string]string{"LC_ALL": "C.UTF-8"}[name], name == "LC_ALL" }
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	asked := make(chan struct{})
@@ -209,7 +210,7 @@ func conform(t *testing.T, s subject, port string) conformed {
 		out.badModel = q.err.String()
 	}()
 	go func() {
-		if said(ctx, p, "ladder killed:", "/200") { // in a round
+		if said(ctx, p, "ladder killed:", "/100") { // in a round
 			killFirst(run.folder)
 		}
 	}()
