@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -67,6 +68,10 @@ target {
   api   = "API"
   url   = "http://127.0.0.1:PORT"
   model = "MODEL"
+  timeout { # of a busy machine
+    request = "10m"
+    STREAM
+  }
 }
 server {
   command = COMMAND
@@ -171,13 +176,16 @@ func TestConformance(t *testing.T) {
 				}
 			}
 			if t.Failed() {
-				t.Log(c.said)
+				t.Log(liveLine.ReplaceAllString(c.said, ""))
 			}
 			table = append(table, v)
 		})
 	}
 	t.Log(tabulate(table))
 }
+
+// liveLine is what a terminal shows over and over.
+var liveLine = regexp.MustCompile(`\r\x1b\[K[^\r\n]*`)
 
 // conform runs the spec of a subject. While it runs another run asks the same server for
 // another model, and the server is killed in the ladder "killed".
@@ -242,12 +250,12 @@ func specOf(t *testing.T, s subject, port, mark string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	output, batch, first := "", "batch    = 4", "batch"
+	output, batch, first, stream := "", "batch    = 4", "batch", ""
 	if s.chat {
-		output, batch, first = "output_tokens = 8", "", "concurrency"
+		output, batch, first, stream = "output_tokens = 8", "", "concurrency", "first_byte = \"10m\""
 	}
 	return strings.NewReplacer("API", s.api, "PORT", port, "MODEL", s.model, "COMMAND", string(args), "ENV", environment(s, mark),
-		"OUTPUT", output, "BATCH", batch, "FIRST", first, "OVER", fmt.Sprint(s.over)).Replace(conformanceSpec)
+		"OUTPUT", output, "BATCH", batch, "FIRST", first, "STREAM", stream, "OVER", fmt.Sprint(s.over)).Replace(conformanceSpec)
 }
 
 // environment is a subject's, with a mark by which its processes are found.
