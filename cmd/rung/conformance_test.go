@@ -204,7 +204,9 @@ func conform(t *testing.T, s subject, port string) conformed {
 	out := conformed{subject: s}
 	p := newProgram()
 	p.errTTY, p.width = true, func() int { return 200 } // so that a round is seen as it goes on
-	p.env = func(name string) (string, bool) { return map[string]string{"LC_ALL": "C.UTF-8"}[name], name == "LC_ALL" }
+	p.env = func(name string) (string, bool) {
+		return map[string]string{"LC_ALL": "C.UTF-8"}[name], name == "LC_ALL"
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	asked := make(chan struct{})
