@@ -24,12 +24,10 @@ func analyse(r *Run, rules plan.Analysis) (*Report, []*walked) {
 	all := attempts(r.apart())
 	begun(all, r.Events)
 	cell := r.cell()
-	rep := &Report{
-		Version: Version, SimulatedBy: simulatedBy(r), Run: header(r), Rules: rules, SLO: r.Plan.SLO, Rollback: r.Plan.Rollback, Spec: r.Spec,
-		Notices: []string{}, Ladders: []Ladder{},
-	}
-	rep.Simulated = r.Manifest.Simulated || rep.SimulatedBy != ""
+	rep := newReport(r, rules)
 	rep.Baseline = newBaseline(cell.Baseline, r.Plan.Target.API, all, rules.BaselineCheck)
+	rep.Baseline.energy(r, all)
+	rep.Baseline.others(r, all)
 	m, mem := newMemory(r)
 	m.baseline(&rep.Baseline)
 
@@ -41,10 +39,7 @@ func analyse(r *Run, rules plan.Analysis) (*Report, []*walked) {
 		w.measure(r.Manifest.Server.TemplateExtra)
 		w.watch(page, card, r.Client)
 		w.findEdge(w.slow(r.Plan.Target.API, single(all)))
-		w.findShape()
-		w.findKnee(rep.Baseline)
-		w.findCapacity()
-		w.latencySlope()
+		w.findBends(rep.Baseline)
 		m.ladder(w.out, i == 0)
 		w.findLimit(rep.Baseline)
 		ladders = append(ladders, w)
@@ -60,12 +55,13 @@ func analyse(r *Run, rules plan.Analysis) (*Report, []*walked) {
 		w.onsets(rep.Baseline, m, page)
 		w.out.checked(rep.Checks)
 		w.steady(r.Manifest.Server.MaxConcurrent)
-		w.out.Missing = w.missing()
+		w.out.Missing, w.out.Histogram = w.missing(), w.histogram()
 		w.mark()
 		w.find()
 		w.advise(m, ladders, rules)
 		rep.Ladders = append(rep.Ladders, *w.out)
 	}
+	rep.Equal, rep.Timeline = equals(ladders), timeline(r, card, page)
 	rep.Settings = rep.settings(r, ladders)
 	rep.Configs = rep.configs(r.Plan.Configs)
 	rep.Client = newInstrument(r)
@@ -75,6 +71,24 @@ func analyse(r *Run, rules plan.Analysis) (*Report, []*walked) {
 	rep.Verdict = verdict(rep)
 	sweep(reflect.ValueOf(rep))
 	return rep, ladders
+}
+
+// newReport has what needs no rows.
+func newReport(r *Run, rules plan.Analysis) *Report {
+	rep := &Report{
+		Version: Version, SimulatedBy: simulatedBy(r), Run: header(r), Rules: rules, SLO: r.Plan.SLO, Rollback: r.Plan.Rollback, Spec: r.Spec,
+		Notices: []string{}, Ladders: []Ladder{},
+	}
+	rep.Simulated = r.Manifest.Simulated || rep.SimulatedBy != ""
+	return rep
+}
+
+// findBends finds how a ladder ends and where it bends, whatever its axis has.
+func (w *walked) findBends(b Baseline) {
+	w.findShape()
+	w.findKnee(b)
+	w.findCapacity()
+	w.latencySlope()
 }
 
 // attached says that the server was there before the run, and may have had load.

@@ -1,10 +1,13 @@
 package results
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"rung/spec/plan"
 )
@@ -101,7 +104,7 @@ func Compare(a, b *Run, anyWorkload bool) (Comparison, error) {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("run %s: %s", rep.Run.RunID, why))
 		}
 	}
-	out.Settings = changed(a.cell(), b.cell())
+	out.Settings = changed(a, b)
 	out.InForce = inForce(a.Manifest.Server.Settings, b.Manifest.Server.Settings)
 	out.pair(la, lb)
 	out.adjust()
@@ -137,32 +140,52 @@ func compared(rep *Report) Compared {
 	return Compared{Dir: h.Dir, RunID: h.RunID, Cell: h.Cell, Model: h.Model, Server: join(" ", h.Server.Software, h.Server.Version), Workload: h.WorkloadHash, Verdict: rep.Verdict}
 }
 
-// changed names what differs between the settings of two servers, as far as rung
-// started them or the matrix set them.
-func changed(a, b plan.Cell) []string {
+// changed names what differs between the settings of two servers: in what is known of one
+// of them or was asked for, in what rung started them with, and in the matrix. What both
+// tell is the affair of inForce.
+func changed(a, b *Run) []string {
 	var out []string
-	command := func(c plan.Cell) []string {
-		if c.Server == nil {
-			return nil
-		}
-		return c.Server.Command
-	}
-	if ca, cb := command(a), command(b); !slices.Equal(ca, cb) {
-		for _, arg := range cb {
-			if !slices.Contains(ca, arg) {
-				out = append(out, "command: now "+arg)
-			}
-		}
-		for _, arg := range ca {
-			if !slices.Contains(cb, arg) {
-				out = append(out, "command: no longer "+arg)
-			}
+	before, now := settingsOf(a, b), settingsOf(b, a)
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if now[name] != before[name] {
+			out = append(out, fmt.Sprintf("%s: %s, before %s", name, now[name], cmp.Or(before[name], "not known")))
 		}
 	}
-	if a.Name != b.Name {
-		out = append(out, fmt.Sprintf("cell: %q, before %q", b.Name, a.Name))
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if _, ok := now[name]; !ok {
+			out = append(out, fmt.Sprintf("%s: not known, before %s", name, before[name]))
+		}
+	}
+	if ca, cb := commandOf(a), commandOf(b); len(out) == 0 && !slices.Equal(ca, cb) {
+		out = append(out, fmt.Sprintf("command: %q, before %q", strings.Join(cb, " "), strings.Join(ca, " ")))
+	}
+	if x, y := a.cell().Name, b.cell().Name; x != y {
+		out = append(out, fmt.Sprintf("cell: %q, before %q", y, x))
 	}
 	return out
+}
+
+// settingsOf are a server's settings, in force or else as asked for, but for those that
+// both servers tell.
+func settingsOf(r, other *Run) map[string]string {
+	told := map[string]bool{}
+	for _, s := range other.Manifest.Server.Settings {
+		told[s.Name] = s.InForce != ""
+	}
+	out := map[string]string{}
+	for _, s := range r.Manifest.Server.Settings {
+		if v := cmp.Or(s.InForce, s.Asked); v != "" && (s.InForce == "" || !told[s.Name]) {
+			out[s.Name] = v
+		}
+	}
+	return out
+}
+
+func commandOf(r *Run) []string {
+	if s := r.cell().Server; s != nil {
+		return s.Command
+	}
+	return nil
 }
 
 // pairLadders pairs the rungs of equal value and shape.

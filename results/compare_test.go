@@ -56,7 +56,17 @@ func TestCompareTheSame(t *testing.T) {
 		t.Error(c.Verdict)
 	}
 	b.Plan.Cells[0].Server = &plan.Server{Command: []string{"serve", "--max-num-seqs=8"}}
-	has(t, "verdict", compare(t, a, b).Verdict, "settings of the server were changed (command: now serve, command: now --max-num-seqs=8): they probably did not take effect")
+	has(t, "verdict", compare(t, a, b).Verdict, "settings of the server were changed (command: \"serve --max-num-seqs=8\", before \"\"): they probably did not take effect")
+}
+
+// What the servers say is in force is held against each other.
+func TestCompareSettings(t *testing.T) {
+	a, b := ofPasses(1, 2, 64), ofPasses(1, 2, 64)
+	a.Manifest.Server.Settings = []record.Setting{{Name: "max_num_seqs", Asked: "8", InForce: "8"}, {Name: "dtype", InForce: "half"}}
+	b.Manifest.Server.Settings = []record.Setting{{Name: "max_num_seqs", Asked: "16", InForce: "8"}, {Name: "block_size", InForce: "16"}}
+	if got := strings.Join(compare(t, a, b).Settings, "; "); got != "block_size: 16, before not known; dtype: not known, before half" {
+		t.Error(got)
+	}
 }
 
 // A server a fifth slower is found slower at every rung, and its edge where it went.

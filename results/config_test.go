@@ -100,7 +100,7 @@ func TestNoValueWithoutData(t *testing.T) {
 	got := configured(t, report(r), "vllm")
 	for key, why := range map[string]string{
 		"--max-model-len": "there is no ladder of input_tokens", "--max-num-batched-tokens": "there is no ladder of batch",
-		"--gpu-memory-utilization": "rung did not start the server with a share",
+		"--gpu-memory-utilization": "with which share of the card's memory the server runs is not known",
 	} {
 		if !strings.HasPrefix(got[key], "left out: "+why) {
 			t.Errorf("%s: %s", key, got[key])
@@ -123,12 +123,17 @@ func TestMemoryShareIsLowered(t *testing.T) {
 		taken int64 // GiB of 24, of which 0.5 are the driver's and 1.92 the safety
 		given string
 		want  string
-	}{{22, "0.92", "0.9"}, {20, "0.83", "0.83"}, {20, "0.5", "0.5"}, {22, "yes", "left out: the server was started with --gpu-memory-utilization \"yes\", which is no share"}} {
+	}{{22, "0.92", "0.9"}, {20, "0.83", "0.83"}, {20, "0.5", "0.5"}, {22, "yes", "left out: the server runs with --gpu-memory-utilization \"yes\", which is no share"}} {
 		o := paged()
 		o.Idle, o.Used = tt.taken*resultstest.GiB, func(plan.Shape) int64 { return tt.taken * resultstest.GiB }
 		o.Server = &plan.Server{Command: []string{"vllm", "serve", "m", "--gpu-memory-utilization", tt.given}}
-		if got := configured(t, report(o.Run()), "vllm")["--gpu-memory-utilization"]; got != tt.want {
+		r := o.Run()
+		if got := configured(t, report(r), "vllm")["--gpu-memory-utilization"]; got != tt.want {
 			t.Errorf("%d GiB at %s: %s, want %s", tt.taken, tt.given, got, tt.want)
+		}
+		r.Manifest.Server.Settings = []record.Setting{{Name: "gpu_memory_utilization", Asked: tt.given, InForce: "0.4"}}
+		if got := configured(t, report(r), "vllm")["--gpu-memory-utilization"]; got != "0.4" && got != "0.38" {
+			t.Errorf("in force is 0.4, and emitted %s", got)
 		}
 	}
 }

@@ -37,6 +37,8 @@ type Knee struct {
 	Others []Weighted `json:"others,omitempty"`     // what the other resamples answer, the weightiest first
 	Set    []string   `json:"set,omitempty"`        // the fewest answers that hold 90 % of the weight
 	Sure   string     `json:"confidence,omitempty"` // in words
+
+	Beside *Beside `json:"beside,omitempty"` // as explanation, and no verdict
 }
 
 // Weighted is an answer and the share of the resamples that give it.

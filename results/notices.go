@@ -40,6 +40,9 @@ func (rep *Report) notice(r *Run, odd int) {
 	if rep.Baseline.Noisy {
 		say("Baseline %s.", rep.Baseline.Verdict)
 	}
+	if s := rep.Baseline.Others; s != "" {
+		say("%s.", upper(s))
+	}
 	if l := oneWalk(rep.Ladders); len(l) > 0 {
 		say("One walk up in %s: drift is unseen, and no confidence is given.", strings.Join(l, ", "))
 	}

@@ -28,6 +28,7 @@ type Report struct {
 	Run      Header         `json:"run"`
 	Baseline Baseline       `json:"baseline"`
 	Ladders  []Ladder       `json:"ladders"`
+	Equal    []Equal        `json:"equal_throughput,omitempty"` // batch against concurrency
 	Memory   Memory         `json:"memory"`
 	Client   Instrument     `json:"client"`
 	Metrics  Metrics        `json:"metrics"`          // of the server itself
@@ -38,6 +39,10 @@ type Report struct {
 	Configs  []Config       `json:"configs,omitempty"` // in the forms that the spec asks for
 	Rollback *plan.Rollback `json:"rollback,omitempty"`
 	Spec     string         `json:"spec,omitempty"`
+
+	// Timeline is a view of the rows for the page's picture, and not in the JSON: who reads
+	// that has the rows. nil where the run took no time.
+	Timeline *Timeline `json:"-"`
 }
 
 // Header says what was run, where and how it ended.
@@ -90,6 +95,8 @@ type Baseline struct {
 	SPer1000Tokens     *float64 `json:"s_per_1000_tokens,omitempty"`            // of input and output
 	SPer1000Completion *float64 `json:"s_per_1000_completion_tokens,omitempty"` // of output alone
 	TokensReason       string   `json:"tokens_reason,omitempty"`                // why a figure is missing
+	JPer1000Tokens     *float64 `json:"j_per_1000_tokens,omitempty"`            // of all cards that count their energy
+	Others             string   `json:"others,omitempty"`                       // what else used the machine, where that was seen
 
 	// IdleBytes is what the loaded model holds by itself: the median of the idle
 	// time, or the reading before the first request where that is less. Then

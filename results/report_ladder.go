@@ -35,6 +35,7 @@ type Ladder struct {
 	Slope     *LatencySlope `json:"latency_slope,omitempty"` // ladders of lengths
 	HighWater bool          `json:"after_high_water"`        // its peaks begin where earlier load left the memory
 
+	Histogram  *Histogram  `json:"-"`                    // of the latencies, for the page; the JSON has their percentiles
 	Onsets     []Onset     `json:"onsets,omitempty"`     // signs that the server has enough, the first in time first
 	Bottleneck *Bottleneck `json:"bottleneck,omitempty"` // nil along lengths, where each rung is other work
 

@@ -11,25 +11,37 @@ import (
 // memoryFlags say how much of the card a server may take.
 func memoryFlags() []string { return []string{"--gpu-memory-utilization", "--mem-fraction-static"} }
 
-// memoryShare is the share of the card that the server was started with, lowered by what
-// the peak leaves less than safety and reserve; it is never raised.
-func (rep *Report) memoryShare(r *Run) Setting {
-	s := Setting{Name: SetMemoryShare}
-	var flag, given string
-	if server := r.cell().Server; server != nil {
-		for _, f := range memoryFlags() {
+// memoryGiven is the share that the server says is in force or else was asked for, by the
+// flag that sets it.
+func memoryGiven(r *Run) (flag, given string) {
+	for _, f := range memoryFlags() {
+		name := strings.ReplaceAll(strings.TrimPrefix(f, "--"), "-", "_")
+		for _, s := range r.Manifest.Server.Settings {
+			if v := cmp.Or(s.InForce, s.Asked); s.Name == name && v != "" {
+				return f, v
+			}
+		}
+		if server := r.cell().Server; server != nil {
 			if v, ok := server.Flag(f); ok {
-				flag, given = f, v
+				return f, v
 			}
 		}
 	}
+	return "", ""
+}
+
+// memoryShare is the share of the card that the server runs with, lowered by what
+// the peak leaves less than safety and reserve; it is never raised.
+func (rep *Report) memoryShare(r *Run) Setting {
+	s := Setting{Name: SetMemoryShare}
+	flag, given := memoryGiven(r)
 	share, err := strconv.ParseFloat(given, 64)
 	peak, at := rep.peak()
 	switch {
 	case flag == "":
-		s.Reason = "rung did not start the server with a share of the card's memory"
+		s.Reason = "with which share of the card's memory the server runs is not known"
 	case err != nil || !within(share, 0.01, 1):
-		s.Reason = fmt.Sprintf("the server was started with %s %q, which is no share", flag, given)
+		s.Reason = fmt.Sprintf("the server runs with %s %q, which is no share", flag, given)
 	case rep.Memory.TotalBytes == nil || *rep.Memory.TotalBytes <= 0 || peak == nil:
 		s.Reason = "the card's memory at the limits is not known"
 	}

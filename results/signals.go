@@ -156,9 +156,9 @@ func (f facts) paging() []string {
 	}
 	if f.poolFull() {
 		out.add(true, "%s of the pool for tokens in use", percent(*f.r.Gauges.KVUsageMost))
-		if w := f.waits(); w != nil {
-			out.add(*w > mostWaiting, "requests waited while it was full, in %s of the readings", percent(*w))
-		}
+	}
+	if w := f.waits(); w != nil && (f.poolFull() || f.preempted()) {
+		out.add(*w > mostWaiting, "requests waited for memory, in %s of the readings", percent(*w))
 	}
 	if f.spilled() {
 		out.add(true, "the card's memory is full and its utilisation fell from %.0f to %.0f %%", *f.below.Card.UtilMean, *f.r.Card.UtilMean)

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"slices"
 	"strings"
 
 	"rung/sinks/record"
@@ -11,12 +10,8 @@ import (
 // pace is what the rules of slowness need to know of a rung, as the runner keeps it:
 // over all passes, in the unit of what the API gives.
 type pace struct {
-	failures  plan.Tally
-	latencies []float64
-	inputs    record.Flow
-	tokens    record.Flow
-	requests  record.Flow
-	uncounted bool // some success has no count of output tokens
+	failures plan.Tally
+	record.Yield
 }
 
 func (p *pace) add(attempts visits) {
@@ -30,34 +25,7 @@ func (p *pace) add(attempts visits) {
 		p.failures.ByName[name] += n
 	}
 	for _, a := range attempts.counted() {
-		p.inputs.Add(a.rows, func(r record.Request) float64 { return float64(r.InputsDone) })
-		p.requests.Add(a.rows, func(record.Request) float64 { return 1 })
-		p.tokens.Add(a.rows, func(r record.Request) float64 {
-			if r.OutputTokens == nil {
-				p.uncounted = true
-				return 0
-			}
-			return float64(*r.OutputTokens)
-		})
-		p.latencies = append(p.latencies, visits{a}.latencies()...)
-	}
-}
-
-func (p *pace) p95() float64 {
-	if len(p.latencies) == 0 {
-		return 0
-	}
-	return record.Quantile(slices.Sorted(slices.Values(p.latencies)), 0.95)
-}
-
-func (p *pace) throughput(api plan.API) float64 {
-	switch {
-	case !api.Generates():
-		return p.inputs.Rate()
-	case p.uncounted:
-		return p.requests.Rate()
-	default:
-		return p.tokens.Rate()
+		p.Add(a.rows)
 	}
 }
 
@@ -78,7 +46,7 @@ func (w *walked) slow(api plan.API, single pace) slowEdge {
 	if stop.P95OverBaseline == nil && stop.ThroughputDrop == nil {
 		return found
 	}
-	baseline, singles := single.p95(), len(single.latencies)
+	baseline, singles := single.P95(), len(single.Latencies)
 	paces := make([]pace, len(w.plan.Rungs))
 	for _, pass := range w.plan.Passes {
 		for _, i := range pass.Order {
@@ -94,9 +62,9 @@ func (w *walked) slow(api plan.API, single pace) slowEdge {
 				if reason := w.tooSlow(paces, i, api, baseline); reason != "" {
 					base := singles
 					if base == 0 {
-						base = len(paces[0].latencies)
+						base = len(paces[0].Latencies)
 					}
-					few := strings.Contains(reason, "P95") && min(len(paces[i].latencies), base) < P95Needs
+					few := strings.Contains(reason, "P95") && min(len(paces[i].Latencies), base) < P95Needs
 					edge, found = i, slowEdge{i, pass.Index, reason, few}
 					break
 				}
@@ -111,14 +79,14 @@ func (w *walked) slow(api plan.API, single pace) slowEdge {
 
 func (w *walked) tooSlow(paces []pace, i int, api plan.API, baseline float64) string {
 	if baseline == 0 {
-		baseline = paces[0].p95()
+		baseline = paces[0].P95()
 	}
 	best := 0.0
 	for j := range i {
-		best = max(best, paces[j].throughput(api))
+		best = max(best, paces[j].Throughput(api.Generates()))
 	}
 	p := &paces[i]
-	return w.plan.Stop.Slow(plan.Pace{Done: len(p.latencies), P95: p.p95(), BaselineP95: baseline, Throughput: p.throughput(api), BestBelow: best})
+	return w.plan.Stop.Slow(plan.Pace{Done: len(p.Latencies), P95: p.P95(), BaselineP95: baseline, Throughput: p.Throughput(api.Generates()), BestBelow: best})
 }
 
 // rounds groups attempts by their round, in order.
@@ -135,4 +103,6 @@ func (v visits) rounds() []visits {
 
 // single is what the runner held rungs against: all single requests that succeeded,
 // refused rounds' too.
-func single(all visits) pace { return pace{latencies: all.in(record.Baseline).latencies()} }
+func single(all visits) pace {
+	return pace{Yield: record.Yield{Latencies: all.in(record.Baseline).latencies()}}
+}

@@ -66,6 +66,7 @@ func (w *walked) findKnee(b Baseline) {
 		answers = resample(r, w.rules.Knee, c)
 	}
 	k.judge(answers, p.name(c))
+	k.Beside = w.beside(c)
 }
 
 // tooFew says why a knee can't be found on so few rungs.

@@ -101,7 +101,7 @@ func checkSentAgain(t *testing.T, out *tape) {
 	}
 	var sum tally
 	sum.add(result{rows: rows, counted: [][]record.Request{rows}})
-	if sum.failures.Total != 10 || sum.failures.Failures != 0 || len(sum.latencies) != 10 {
+	if sum.failures.Total != 10 || sum.failures.Failures != 0 || len(sum.Latencies) != 10 {
 		t.Errorf("%+v", sum.failures)
 	}
 }

@@ -116,7 +116,7 @@ interrupted.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetHelpCommand(a.help(root))
-	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.config(), a.gate(), a.compare(), a.importing(), a.sample(), a.sim(), a.fmt(), a.schema(), a.version(), a.sampler())
+	root.AddCommand(a.check(), a.plan(), a.run(), a.report(), a.config(), a.gate(), a.compare(), a.runs(), a.importing(), a.sample(), a.sim(), a.fmt(), a.schema(), a.version(), a.sampler())
 	return root
 }
 

@@ -8,6 +8,7 @@
 //	rung config RUN       write what was found as a server's configuration
 //	rung gate RUN         hold a later run against a run's rollback criteria
 //	rung compare A B      say how one run differs from another
+//	rung runs [FOLDER]    list the runs in a folder of results
 //	rung import RUN       add GPU samples that were recorded elsewhere to a run
 //	rung sample           record a GPU host's cards; --probe prints what they tell
 //	rung sim [SPEC]       serve the simulated server

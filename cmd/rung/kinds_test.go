@@ -105,11 +105,11 @@ func kinds() []kind {
 		return kindChats + "simulator {\n  per_output_token = \"10ms\"\n  tokens_per_chunk = 4\n" + simulator + "\n}\n" +
 			fmt.Sprintf("ladder \"concurrency\" {\n  rungs = [1, 2, 4, 8]\n  rounds = 1\n  requests = %d\n  reruns = 0\n  cooldown = \"200ms\"\n}\n", requests)
 	}
-	const pool = "  memory_total = \"8MiB\"\n  memory_idle = \"1MiB\"\n  preallocate = 0.5\n  memory_per_token = \"24KiB\"\n  per_token = \"500us\"" // 128 tokens: four chats
+	const pool = "  memory_total = \"8MiB\"\n  memory_idle = \"1MiB\"\n  preallocate = 0.5\n  memory_per_token = \"24KiB\"\n  per_token = \"1ms\"" // 128 tokens: four chats
 	return []kind{
 		{name: "compute", want: []string{results.ByCompute}, spec: embeds("", "1, 2, 4, 8, 16, 32")},
 		{name: "queueing", want: []string{results.ByQueueing}, spec: chats("slots = 2", 24)},
-		{name: "paging", want: []string{results.ByPaging, preallocated}, may: []string{cliff}, spec: chats("slots = 64\n"+pool, 24)},
+		{name: "paging", want: []string{results.ByPaging, preallocated}, may: []string{cliff}, spec: chats("slots = 64\n"+pool, 64)},
 		{name: "host", want: []string{results.ByHost}, spec: chats("slots = 64\nbound = \"host\"", 100)},
 		{name: "bandwidth", want: []string{results.ByBandwidth}, spec: chats("slots = 64\nbound = \"bandwidth\"", 24)},
 		{name: "throttled", want: []string{results.ByThrottling}, spec: chats("slots = 64\nthrottle_share = 0.3", 24)},
@@ -121,7 +121,7 @@ func kinds() []kind {
 		{name: "interference", want: []string{interference, results.ByCompute},
 			spec: embeds("fault {\n  kind = \"interference\"\n  at = \"1.3s\"\n  for = \"0.2s\"\n  factor = 3\n}", "1, 2, 4, 8, 16, 32")},
 
-		{name: "queueing and paging", open: true, want: []string{preallocated}, may: []string{results.ByQueueing, results.ByPaging, cliff}, spec: chats("slots = 5\n"+pool, 24)},
+		{name: "queueing and paging", open: true, want: []string{preallocated}, may: []string{results.ByQueueing, results.ByPaging, cliff}, spec: chats("slots = 5\n"+pool, 64)},
 		{name: "host and queueing", open: true, may: []string{results.ByHost, results.ByQueueing}, spec: chats("slots = 2\nbound = \"host\"", 50)},
 		{name: "bandwidth and client", open: true, held: 4, may: []string{results.ByBandwidth, results.ByClient}, spec: chats("slots = 64\nbound = \"bandwidth\"", 24)},
 		{name: "throttled and queueing", open: true, may: []string{results.ByThrottling, results.ByQueueing}, spec: chats("slots = 2\nthrottle_share = 0.3", 24)},

@@ -23,6 +23,7 @@ import (
 	"rung/runner/gpu/gputest"
 	"rung/runner/sim"
 	"rung/sinks/parquet"
+	"rung/sinks/record"
 	"rung/spec/plan"
 )
 
@@ -162,4 +163,104 @@ func runProcess(t *testing.T, spec, url string, env ...string) (dir, stderr stri
 		t.Fatalf("%v\n%s", err, errs.String())
 	}
 	return strings.TrimSpace(out.String()), errs.String()
+}
+
+// eightCards is the state of eight devices, of which each holds its own share of what a
+// batch takes; the fourth is the fullest.
+func eightCards(used int64, more ...string) []string {
+	var lines []string
+	for i := range int64(8) {
+		held := used / 2
+		if i == 3 {
+			held = used
+		}
+		lines = append(lines, fmt.Sprintf(`device %d uuid GPU-%d name "Card %d" total %d used %d reserved %d util 50`, i, i, i, int64(80)<<30, held+i, 1<<28))
+	}
+	return append(lines, more...)
+}
+
+// Eight cards, each with a script of its own: what each held at a rung is in the table,
+// and the report is of the one with the least room.
+func TestEightFakeCards(t *testing.T) {
+	library := gputest.Compile(t)
+	state := gputest.NewState(t)
+	idle := int64(10 << 30)
+	peaks := map[int]int64{1: 12 << 30, 2: 14 << 30, 4: 20 << 30, 8: 32 << 30}
+	state.Write(eightCards(idle)...)
+	url := scripted(t, func(batch int) { state.Write(eightCards(peaks[batch])...) })
+	dir, stderr := runProcess(t, strings.Replace(nvmlSpec, `  devices  = ["GPU-fake"]`+"\n", "", 1), url, "LD_LIBRARY_PATH="+filepath.Dir(library))
+	run, err := results.Open(dir)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	rep := results.Analyse(run, run.Plan.Analysis)
+	if rep.Memory.Devices != 8 || rep.Memory.DeviceName != "Card 3" {
+		t.Errorf("%d devices, of which %q is the fullest", rep.Memory.Devices, rep.Memory.DeviceName)
+	}
+	for _, r := range rep.Ladders[0].Rungs {
+		if want := peaks[int(r.Value)] + 3; r.Memory == nil || r.Memory.PeakBytes != want {
+			t.Errorf("rung %g: peak %+v, want %d (%s)", r.Value, r.Memory, want, r.MemoryReason)
+		}
+	}
+	most := map[int]map[float64]int64{}
+	for _, s := range run.Samples {
+		if s.Phase == record.Measure {
+			if most[s.Device] == nil {
+				most[s.Device] = map[float64]int64{}
+			}
+			most[s.Device][s.Value] = max(most[s.Device][s.Value], *s.MemUsedBytes)
+		}
+	}
+	for device, at := range most {
+		for batch, peak := range peaks {
+			want := peak/2 + int64(device)
+			if device == 3 {
+				want = peak + 3
+			}
+			if at[float64(batch)] != want {
+				t.Errorf("device %d at batch %d held %d, want %d", device, batch, at[float64(batch)], want)
+			}
+		}
+	}
+	if len(most) != 8 {
+		t.Errorf("%d devices in the table", len(most))
+	}
+}
+
+// Whatever the driver does in the middle of a run, the run ends well: the samples end with
+// a reason, and what was measured is reported.
+func TestDriverFailsInARun(t *testing.T) {
+	library := gputest.Compile(t)
+	for name, c := range map[string]struct{ line, reason string }{
+		"lost":    {"fail temp 15", "fake error 15"},
+		"crashes": {"crash temp", "fake driver: crashing at temp"},
+		"hangs":   {"hang temp", "did not answer within"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := gputest.NewState(t)
+			state.Write(eightCards(10 << 30)...)
+			url := scripted(t, func(batch int) {
+				if batch == 4 {
+					state.Write(eightCards(10<<30, c.line)...)
+				}
+			})
+			dir, stderr := runProcess(t, strings.Replace(nvmlSpec, `  devices  = ["GPU-fake"]`+"\n", "", 1), url, "LD_LIBRARY_PATH="+filepath.Dir(library))
+			run, err := results.Open(dir)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, stderr)
+			}
+			reason := ""
+			for _, e := range run.Events {
+				if e.Kind == record.GPULost {
+					reason = e.Reason
+				}
+			}
+			if !strings.Contains(reason, c.reason) || run.Manifest.Status != record.Done || run.Manifest.GPU.Warnings == "" {
+				t.Errorf("%q, status %q, warnings %q", reason, run.Manifest.Status, run.Manifest.GPU.Warnings)
+			}
+			if rep := results.Analyse(run, run.Plan.Analysis); len(rep.Ladders[0].Rungs) != 4 || len(run.Samples) < 8 {
+				t.Errorf("%d rungs, %d samples", len(rep.Ladders[0].Rungs), len(run.Samples))
+			}
+		})
+	}
 }

@@ -160,6 +160,14 @@ func (r *resumed) past(now time.Time) *runner.Past {
 	return &runner.Past{Requests: r.run.Requests, Events: r.run.Events, Idle: idleOf(r.run), Elapsed: now.Sub(r.run.Manifest.Began)}
 }
 
+// events are those of the run so far; none where it begins.
+func (r *resumed) events() []record.Event {
+	if r == nil {
+		return nil
+	}
+	return r.run.Events
+}
+
 // idleOf are the last samples of each card in the baseline's idle time.
 func idleOf(r *results.Run) []record.Sample {
 	from, to, ended := 0.0, 0.0, false

@@ -54,7 +54,8 @@ A spec from somebody else may start programs: what a run will execute is printed
 before it does, and --no-exec refuses it.
 
 With --resume a run that was interrupted, killed or failed goes on in its own
-folder, from its first round that is not complete. The spec must be the same.`,
+folder, from its first round that is not complete. The spec must be the same; of a
+matrix it is the run's own cell, and --cell runs those that were not begun.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runSpec(cmd.Context(), args[0], f, o) },
 	}
@@ -354,7 +355,7 @@ func (j *job) devices() []record.Device {
 // record runs the plan into the sinks and writes the manifest, last.
 func (j *job) record(drain, abort *stopper) error {
 	show := progress.New(j.stderr, j.plan, j.cell, progress.Options{
-		Live: j.color(j.errTTY), Width: j.columns, UTF8: j.utf8(), Simulated: j.simulated, Now: j.now})
+		Live: j.color(j.errTTY), Width: j.columns, UTF8: j.utf8(), Simulated: j.simulated, Now: j.now, Past: j.resumed.events()})
 	j.pump = sinks.NewPump(func(error) { drain.cancel(); abort.cancel() }, j.writer, show)
 	summary, runErr := j.prepared.Run(drain, abort, j.pump.Put)
 	sinkErr := j.pump.Close()

@@ -45,6 +45,8 @@ type page struct {
 	Notices     []string
 	Groups      []group
 	Ladders     []ladderPage
+	Timeline    *picture
+	Equal       []tablePage
 	Memory      [][2]string
 	Bar         []segment
 	Baseline    [][2]string
@@ -75,6 +77,7 @@ type tile struct {
 type ladderPage struct {
 	ID, Name string
 	Findings []string
+	Beside   []string // behind a fold
 	Pictures []picture
 	Tables   []tablePage
 }
@@ -122,9 +125,12 @@ func newPage(rep *results.Report) page {
 		l := &rep.Ladders[i]
 		id := anchor(l.Name, ids)
 		p.Groups = append(p.Groups, group{Name: fmt.Sprintf("Ladder %q", safe(l.Name)), Tiles: tiles(l)})
-		lp := ladderPage{ID: id, Name: safe(l.Name), Findings: safeAll(l.Findings)}
+		lp := ladderPage{ID: id, Name: safe(l.Name), Findings: safeAll(l.Findings), Beside: besideWords(l)}
 		if len(l.Rungs) > 0 {
 			lp.Pictures = pictures(rep, l, id)
+			if h := histogramPicture(l, id); h != nil {
+				lp.Pictures = append(lp.Pictures, *h)
+			}
 			for i, t := range tables(rep, l) {
 				at := ""
 				if i == 0 { // the anchors of the rungs stand once
@@ -136,6 +142,10 @@ func newPage(rep *results.Report) page {
 		p.Ladders = append(p.Ladders, lp)
 		p.Queries = append(p.Queries, safeLines(l.Query))
 	}
+	for _, t := range equalTables(rep) {
+		p.Equal = append(p.Equal, plainTable(t))
+	}
+	p.Timeline = timelinePicture(rep)
 	h := headroomFigure(rep)
 	q := quietFigure(rep)
 	p.Groups = append(p.Groups, group{Name: "The run", Tiles: []tile{
@@ -181,30 +191,39 @@ func anchor(name string, taken map[string]bool) string {
 	return id
 }
 
-// pageTable gives a table its anchors, in the first of a ladder's tables, and its
-// marks as glyphs.
-func pageTable(t table, l *results.Ladder, id string) tablePage {
+// plainTable is a table without anchors and marks.
+func plainTable(t table) tablePage {
 	out := tablePage{Caption: t.caption, Notes: t.footnotes()}
 	for _, c := range t.head {
 		out.Head = append(out.Head, headPage{c.name, c.left})
 	}
+	for _, row := range t.rows {
+		r := rowPage{}
+		for j, c := range row {
+			r.Cells = append(r.Cells, cellPage{Text: c, Left: t.head[j].left})
+		}
+		out.Rows = append(out.Rows, r)
+	}
+	return out
+}
+
+// pageTable gives a table its anchors, in the first of a ladder's tables, and its
+// marks as glyphs.
+func pageTable(t table, l *results.Ladder, id string) tablePage {
+	out := plainTable(t)
 	taken := map[string]bool{}
 	for i, row := range t.rows {
-		r := rowPage{}
+		r := &out.Rows[i]
 		if at := id + "-" + value(l.Rungs[i].Value); id != "" && !taken[at] {
 			r.ID, taken[at] = at, true
 		}
 		if len(l.Rungs[i].Marks) > 0 {
 			r.Class = "row-" + string(l.Rungs[i].Marks[0])
 		}
-		for j, c := range row {
-			r.Cells = append(r.Cells, cellPage{Text: c, Left: t.head[j].left})
-		}
 		if last := len(row) - 1; id != "" {
 			more := strings.TrimPrefix(strings.TrimPrefix(row[last], marks(l.Rungs[i].Marks)), ", ")
 			r.Cells[last] = cellPage{Text: more, Left: true, Marks: l.Rungs[i].Marks}
 		}
-		out.Rows = append(out.Rows, r)
 	}
 	return out
 }

@@ -42,6 +42,9 @@ func outline(rep *results.Report, withSpec bool) []block {
 	for i := range rep.Ladders {
 		out = append(out, ladderBlocks(rep, &rep.Ladders[i])...)
 	}
+	for _, t := range equalTables(rep) {
+		out = append(out, block{heading: "Batch against concurrency", level: 2}, block{table: &t})
+	}
 	out = append(out, block{heading: "Memory and headroom", level: 2}, block{pairs: memoryPairs(rep)})
 	out = append(out, block{heading: "Baseline", level: 2}, block{pairs: baselinePairs(rep)})
 	out = append(out, configBlocks(rep)...)
@@ -276,6 +279,12 @@ func baselinePairs(rep *results.Report) [][2]string {
 	out = append(out, [2]string{"per 1,000 tokens", per})
 	if b.SPer1000Completion != nil {
 		out = append(out, [2]string{"per 1,000 completion tokens", seconds(*b.SPer1000Completion) + " s (the whole latency, charged to the output alone)"})
+	}
+	if b.JPer1000Tokens != nil {
+		out = append(out, [2]string{"energy", digits(*b.JPer1000Tokens) + " J per 1,000 tokens, of all cards that count it"})
+	}
+	if b.Others != "" {
+		out = append(out, [2]string{"other load", safe(b.Others)})
 	}
 	idle := safe(b.IdleReason)
 	if b.IdleBytes != nil {

@@ -60,13 +60,17 @@ func meets(root, schema, v any, at string) string {
 		}
 	}
 	if any := list(s["anyOf"]); len(any) > 0 {
-		why := ""
+		first := ""
 		for _, part := range any {
-			if why = meets(root, part, v, at); why == "" {
+			why := meets(root, part, v, at)
+			if why == "" {
 				return ""
 			}
+			if first == "" {
+				first = why
+			}
 		}
-		return why
+		return first
 	}
 	if kind, ok := s["type"].(string); ok && !isOf(kind, v) {
 		return fmt.Sprintf("%s: %T is no %s", at, v, kind)

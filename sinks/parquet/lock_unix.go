@@ -16,7 +16,7 @@ const (
 	lockPause = 50 * time.Millisecond
 )
 
-// takeLock holds a file until the process ends or unlock is called. It is errBusy where
+// takeLock holds a file until the process ends or unlock is called. It is ErrBusy where
 // another process holds it.
 func takeLock(file string) (unlock func() error, err error) {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o644)
@@ -31,7 +31,7 @@ func takeLock(file string) (unlock func() error, err error) {
 	}
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		return nil, errors.Join(errBusy, f.Close())
+		return nil, errors.Join(ErrBusy, f.Close())
 	case err != nil && !errors.Is(err, syscall.ENOTSUP) && !errors.Is(err, syscall.ENOLCK): // some file systems have no locks
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", file, err), f.Close())
 	}

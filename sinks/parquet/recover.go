@@ -20,7 +20,8 @@ import (
 	"rung/sinks/record"
 )
 
-var errBusy = errors.New("another rung is writing to this run: wait until it ends")
+// ErrBusy says that another process writes to a run.
+var ErrBusy = errors.New("another rung is writing to this run: wait until it ends")
 
 // Busy says that a process is writing to the run in dir.
 func Busy(dir string) error {

@@ -103,6 +103,17 @@ func (e *estimate) edge(p record.Place) {
 	}
 }
 
+// recall takes over what an earlier part of the run had done.
+func (e *estimate) recall(event record.Event) {
+	switch event.Kind {
+	case record.RungEnd, record.PhaseEnd:
+		e.done(event.Place)
+	case record.EdgeFound:
+		e.edge(event.Place)
+	default:
+	}
+}
+
 func (e *estimate) ladderEnd(ladder string) {
 	for e.at < len(e.visits) && e.visits[e.at].key.ladder == ladder {
 		e.at, e.seen = e.at+1, 0

@@ -21,6 +21,7 @@ type Options struct {
 	UTF8      bool       // else plain ASCII
 	Simulated bool
 	Now       func() time.Time
+	Past      []record.Event // of a run that goes on: what it had done before
 }
 
 // Sink writes progress. It implements sinks.Sink; a writer that fails is left
@@ -107,7 +108,11 @@ func New(w io.Writer, p plan.Plan, c plan.Cell, o Options) *Sink {
 	if p.Target.API.Generates() {
 		unit = "requests/s"
 	}
-	return &Sink{w: w, o: o, cell: c, unit: unit, eta: newEstimate(c)}
+	s := &Sink{w: w, o: o, cell: c, unit: unit, eta: newEstimate(c)}
+	for _, e := range o.Past {
+		s.eta.recall(e)
+	}
+	return s
 }
 
 // redraw is how often the live line may change.
@@ -134,7 +139,10 @@ func (s *Sink) Close() error {
 
 func (s *Sink) event(e record.Event) {
 	switch e.Kind {
-	case record.RunBegin:
+	case record.RunBegin, record.Resumed:
+		if e.Kind == record.Resumed {
+			s.line("resumed: " + e.Reason)
+		}
 		if s.o.Simulated {
 			s.line("SIMULATED: a built-in server and a modelled GPU; no figure below is a measurement of a real one")
 		}

@@ -306,3 +306,22 @@ func TestDigits(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A run that goes on says so, and what it had done is no more to come.
+func TestResumed(t *testing.T) {
+	var out strings.Builder
+	base := record.Place{Phase: record.Baseline}
+	low := record.Place{Phase: record.Measure, Ladder: "batch", Value: 4}
+	s := New(&out, plan.Plan{}, cell(), Options{Simulated: true, Past: []record.Event{{Kind: record.PhaseEnd, Place: base}, {Kind: record.RungEnd, Place: low},
+		{Kind: record.EdgeFound, Place: record.Place{Ladder: "batch", Rung: 1}}}})
+	if err := s.Write(record.Item{Event: &record.Event{Kind: record.Resumed, Reason: "the run had stopped at 3.0 s"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "resumed: the run had stopped at 3.0 s") || !strings.Contains(got, "SIMULATED") {
+		t.Errorf("%q", got)
+	}
+	s.eta.last = 1
+	if left, ok := s.eta.left(); !ok || left != 10*time.Second { // rung 4 once more: 3 s and 7 requests of 1 s
+		t.Errorf("%s left, %t", left, ok)
+	}
+}
