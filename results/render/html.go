@@ -53,10 +53,13 @@ type page struct {
 	Configs     []configPage
 	Validity    []string
 	Provenance  [][2]string
-	Queries     []string
+	Queries     []queryPage
 	Spec        string
 	Rung        string
 }
+
+// queryPage is the query that gives a ladder's rows, where its figures lead to.
+type queryPage struct{ ID, Text string }
 
 // configPage is a configuration in one form.
 type configPage struct{ Form, Text string }
@@ -140,7 +143,7 @@ func newPage(rep *results.Report) page {
 			}
 		}
 		p.Ladders = append(p.Ladders, lp)
-		p.Queries = append(p.Queries, safeLines(l.Query))
+		p.Queries = append(p.Queries, queryPage{"ask-" + id, safeLines(l.Query)})
 	}
 	for _, t := range equalTables(rep) {
 		p.Equal = append(p.Equal, plainTable(t))
