@@ -1,6 +1,8 @@
 //go:build unix
 
-package server
+// Package proc is what the programs that rung starts have in common: each has a group
+// of its own, so that what it starts ends with it, and its first words say why it failed.
+package proc
 
 import (
 	"bytes"
@@ -11,15 +13,18 @@ import (
 	"syscall"
 )
 
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// OwnGroup gives a process that is to be started a group of its own.
+func OwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-func askGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+// Ask asks a process and all of its group to end.
+func Ask(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 
-func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+// Kill ends a process and all of its group.
+func Kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-// groupLives says whether any process of the group runs. One that has ended and that
+// Lives says whether any process of the group runs. One that has ended and that
 // nobody has taken note of yet, a zombie, still answers to a signal and does not.
-func groupLives(cmd *exec.Cmd) bool {
+func Lives(cmd *exec.Cmd) bool {
 	group := cmd.Process.Pid
 	if syscall.Kill(-group, 0) != nil {
 		return false
