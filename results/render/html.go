@@ -123,7 +123,7 @@ func newPage(rep *results.Report) page {
 	for _, c := range rep.Configs {
 		p.Configs = append(p.Configs, configPage{safe(c.Form), configText(c)})
 	}
-	ids := map[string]bool{}
+	ids := sectionIDs()
 	for i := range rep.Ladders {
 		l := &rep.Ladders[i]
 		id := anchor(l.Name, ids)
@@ -192,6 +192,15 @@ func anchor(name string, taken map[string]bool) string {
 	}
 	taken[id] = true
 	return id
+}
+
+// sectionIDs are those of the page's own sections, which no ladder's may be.
+func sectionIDs() map[string]bool {
+	out := map[string]bool{}
+	for _, id := range []string{"notices", "figures", "equal", "timeline", "memory", "baseline", "config", "validity", "provenance", "ask", "spec"} {
+		out[id] = true
+	}
+	return out
 }
 
 // plainTable is a table without anchors and marks.
