@@ -168,13 +168,17 @@ func (c conformed) overCapacity() (state, string) {
 	outcomes, ok, first := map[record.Outcome]int{}, 0, ""
 	for _, r := range c.rows {
 		switch {
-		case r.Ladder != "capacity" || r.Value != 32:
+		case r.Ladder != "capacity" || r.Value != 32 || r.ResetIdle: // which was sent again
 		case r.Outcome == record.OK:
 			ok++
 		default:
 			outcomes[r.Outcome]++
-			if first == "" && r.Status != nil {
-				first = fmt.Sprintf("status %d: %s", *r.Status, target.Excerpt([]byte(r.Error), 120))
+			if first == "" {
+				status := "no status"
+				if r.Status != nil {
+					status = fmt.Sprintf("status %d", *r.Status)
+				}
+				first = status + ": " + target.Excerpt([]byte(r.Error), 120)
 			}
 		}
 	}
