@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -67,6 +68,10 @@ target {
   api   = "API"
   url   = "http://127.0.0.1:PORT"
   model = "MODEL"
+  timeout { # of a busy machine
+    request = "10m"
+    STREAM
+  }
 }
 server {
   command = COMMAND
@@ -110,10 +115,10 @@ ladder "length" {
 }
 ladder "capacity" {
   axis     = "concurrency"
-  rungs    = [64]
+  rungs    = [32]
   prompt   = prompt.p
   BATCH
-  requests = 128
+  requests = 64
   warmup   = 0
   cooldown = "1ms"
   stop { confirm_rounds = 0 }
@@ -122,7 +127,7 @@ ladder "killed" {
   axis     = "concurrency"
   rungs    = [2, 3]
   prompt   = prompt.p
-  requests = 200
+  requests = 100
   warmup   = 0
   cooldown = "1ms"
 }
@@ -171,13 +176,16 @@ func TestConformance(t *testing.T) {
 				}
 			}
 			if t.Failed() {
-				t.Log(c.said)
+				t.Log(liveLine.ReplaceAllString(c.said, ""))
 			}
 			table = append(table, v)
 		})
 	}
 	t.Log(tabulate(table))
 }
+
+// liveLine is what a terminal shows over and over.
+var liveLine = regexp.MustCompile(`\r\x1b\[K[^\r\n]*`)
 
 // conform runs the spec of a subject. While it runs another run asks the same server for
 // another model, and the server is killed in the ladder "killed".
@@ -196,6 +204,9 @@ func conform(t *testing.T, s subject, port string) conformed {
 	out := conformed{subject: s}
 	p := newProgram()
 	p.errTTY, p.width = true, func() int { return 200 } // so that a round is seen as it goes on
+	p.env = func(name string) (string, bool) {
+		return map[string]string{"LC_ALL": "C.UTF-8"}[name], name == "LC_ALL"
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	asked := make(chan struct{})
@@ -209,7 +220,7 @@ func conform(t *testing.T, s subject, port string) conformed {
 		out.badModel = q.err.String()
 	}()
 	go func() {
-		if said(ctx, p, "ladder killed:", "/200") { // in a round
+		if said(ctx, p, "ladder killed:", "/100") { // in a round
 			killFirst(run.folder)
 		}
 	}()
@@ -241,12 +252,12 @@ func specOf(t *testing.T, s subject, port, mark string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	output, batch, first := "", "batch    = 4", "batch"
+	output, batch, first, stream := "", "batch    = 4", "batch", ""
 	if s.chat {
-		output, batch, first = "output_tokens = 8", "", "concurrency"
+		output, batch, first, stream = "output_tokens = 8", "", "concurrency", "first_byte = \"10m\""
 	}
 	return strings.NewReplacer("API", s.api, "PORT", port, "MODEL", s.model, "COMMAND", string(args), "ENV", environment(s, mark),
-		"OUTPUT", output, "BATCH", batch, "FIRST", first, "OVER", fmt.Sprint(s.over)).Replace(conformanceSpec)
+		"OUTPUT", output, "BATCH", batch, "FIRST", first, "STREAM", stream, "OVER", fmt.Sprint(s.over)).Replace(conformanceSpec)
 }
 
 // environment is a subject's, with a mark by which its processes are found.

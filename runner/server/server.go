@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"rung/runner/proc"
 	"rung/spec/plan"
 )
 
@@ -143,7 +144,7 @@ func (s *Server) launch() (*process, error) {
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the command is the spec's, which says what is run; stop ends it
 	cmd.Dir = s.cfg.dir()
 	cmd.Env = s.cfg.environment()
-	ownGroup(cmd)
+	proc.OwnGroup(cmd)
 	p := &process{cmd: cmd, out: newOutput(s.cfg, s.log, s.line), ended: make(chan struct{})}
 	// A pipe of its own: Wait must not wait for what the server started and left.
 	r, w, err := os.Pipe()
