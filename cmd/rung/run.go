@@ -16,6 +16,7 @@ import (
 	"rung/results"
 	"rung/runner"
 	"rung/runner/metrics"
+	"rung/runner/proc"
 	"rung/runner/self"
 	"rung/sinks"
 	"rung/sinks/parquet"
@@ -92,6 +93,7 @@ type job struct {
 
 	flags    runFlags
 	server   runner.Server // what can be started again; nil: nothing
+	mark     *proc.Mark    // of the server that was started; nil: none, or the system does not tell
 	path     string        // of the spec
 	dir      string
 	resumed  *resumed       // nil: the run begins
@@ -236,6 +238,7 @@ func (j *job) run(drain, abort *stopper) error {
 	if err := open(); err != nil {
 		return failed(err)
 	}
+	j.keepMark()
 	defer log.close() //nolint:errcheck // its sync is not worth failing a run over
 	return j.record(drain, abort)
 }
