@@ -37,10 +37,10 @@ func seconds(s float64) string { return fmt.Sprintf("%.4f", s) }
 
 // span is a time for the eye: 12.3 ms, 1.23 s.
 func span(s float64) string {
-	switch {
-	case s < 1e-3:
+	switch a := math.Abs(s); {
+	case a < 1e-3:
 		return fmt.Sprintf("%.3g µs", s*1e6)
-	case s < 1:
+	case a < 1:
 		return fmt.Sprintf("%.3g ms", s*1e3)
 	default:
 		return fmt.Sprintf("%.3g s", s)

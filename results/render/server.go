@@ -118,11 +118,14 @@ func numberOr(x *float64) string {
 	return fmt.Sprintf("%.0f", *x)
 }
 
-// pct is a share as a whole per cent; what is not all is never 100.
+// pct is a share as a whole per cent; what is not all is never 100, nor a little nothing.
 func pct(x float64) string {
 	n := 100 * x
-	if n > 99 && n < 100 {
+	switch {
+	case n > 99 && n < 100:
 		n = 99
+	case n > 0 && n < 1:
+		return fmt.Sprintf("%.2g %%", n)
 	}
 	return fmt.Sprintf("%.0f %%", n)
 }
