@@ -89,6 +89,17 @@ integration: build ## measure a real llama.cpp server, and hold the report again
 integration-all: build ## start vLLM, Infinity, llama.cpp and a scripted TEI on this CPU and print a table of servers and checks; 6 GB, half an hour
 	$(GO) test -tags integration -count 1 -timeout 60m -v -run 'TestIntegration|TestConformance' ./cmd/rung
 
+PAGE_VENV := bin/page-venv
+
+$(PAGE_VENV): # drives the Chromium that the machine has; axe-core comes with it
+	python3 -m venv $@
+	$@/bin/pip install -q playwright==1.65.2 axe-playwright-python==0.1.8
+
+.PHONY: page
+page: build $(PAGE_VENV) ## open the demo's report page in Chromium: no message, charts drawn in both themes, axe-core
+	@run=$$($(BIN) run examples/quickstart.hcl) && $(BIN) report "$$run" >/dev/null && \
+		$(PAGE_VENV)/bin/python results/render/testdata/page.py "$$run/report/report.html" bin/page
+
 .PHONY: gpu
 gpu: ## on a GPU host: read the real cards through NVML and print what they support
 	$(GO) test -tags gpu -count 1 -v -run TestRealCard ./runner/gpu

@@ -95,3 +95,17 @@ func TestAdviceToLowerTheCap(t *testing.T) {
 	})
 	has(t, "findings", strings.Join(report(r).Ladders[0].Findings, " "), "At 8 the server's batches are at their cap (80 % of them) while the latency jitters (P95 is ")
 }
+
+// Timeouts are listed with the length that each was planned to have.
+func TestTimeoutsByLength(t *testing.T) {
+	r := chat()
+	measured(r, 8, func(q *record.Request) {
+		if q.Index < 3 && q.Pass == 0 {
+			q.Outcome, q.OutputTokens = record.Timeout, nil
+			if q.Index == 2 {
+				q.InputTokensPlanned = 2048
+			}
+		}
+	})
+	has(t, "findings", strings.Join(report(r).Ladders[0].Findings, " "), "Timed out: 2 of 512 tokens at 8, 1 of 2048 tokens at 8.")
+}

@@ -32,12 +32,13 @@ func analyse(r *Run, rules plan.Analysis) (*Report, []*walked) {
 	m.baseline(&rep.Baseline)
 
 	page, card := readings(r.Metrics), newWatched(r, mem.Device)
+	client := slices.SortedFunc(slices.Values(r.Client), func(a, b record.ClientSample) int { return cmp.Compare(a.TS, b.TS) })
 	rep.Metrics = newMetrics(r, page)
 	var ladders []*walked
 	for i, l := range cell.Ladders {
 		w := newWalked(l, r, all, rules)
 		w.measure(r.Manifest.Server.TemplateExtra)
-		w.watch(page, card, r.Client)
+		w.watch(page, card, client)
 		w.findEdge(w.slow(r.Plan.Target.API, single(all)))
 		w.findBends(rep.Baseline)
 		m.ladder(w.out, i == 0)

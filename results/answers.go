@@ -24,7 +24,7 @@ type Output struct {
 func (v visits) output() *Output {
 	var o Output
 	sum := 0.0
-	for _, r := range v.successes() {
+	for r := range v.successes() {
 		if r.OutputTokens == nil || r.OutputTokensPlanned == nil {
 			continue
 		}
@@ -69,7 +69,7 @@ func (w *walked) cache(template int) *Cache {
 	for i := range w.out.Rungs {
 		r := &w.out.Rungs[i]
 		var prompt, cached int64
-		for _, q := range w.rows[r.Index].counted().successes() {
+		for q := range w.rows[r.Index].counted().successes() {
 			n := q.InputTokensPlanned
 			if q.InputTokens != nil {
 				n = *q.InputTokens
@@ -204,4 +204,33 @@ func total(f []Failures) int {
 		n += x.N
 	}
 	return n
+}
+
+// TimedOut are requests of a rung that timed out, by the tokens that each was planned to
+// have: of a mix it is often the longest alone.
+type TimedOut struct {
+	Value       float64 `json:"value"`
+	InputTokens int     `json:"input_tokens"` // of all inputs of the request
+	N           int     `json:"n"`
+}
+
+// timeouts lists them by rung and length, rising.
+func timeouts(rows visits) []TimedOut {
+	n := map[TimedOut]int{}
+	for _, a := range rows {
+		for i := range a.rows {
+			if r := &a.rows[i]; r.Outcome == record.Timeout {
+				n[TimedOut{Value: a.Value, InputTokens: r.InputTokensPlanned}]++
+			}
+		}
+	}
+	var out []TimedOut
+	for t, k := range n {
+		t.N = k
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b TimedOut) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.InputTokens, b.InputTokens))
+	})
+	return out
 }

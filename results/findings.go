@@ -27,6 +27,7 @@ func (w *walked) find() {
 	if l.Ended != "" && l.Ended != "last rung" && !strings.HasPrefix(l.Ended, "edge at") {
 		say("The ladder ended early: %s.", l.Ended)
 	}
+	l.findTimeouts(say)
 	if at := l.unsteadyAt(); at != "" {
 		say("Not steady at %s: the latency moved while it was measured.", at)
 	}
@@ -170,4 +171,22 @@ func objectivesOf(s *plan.SLO) *objectives {
 		return nil
 	}
 	return &objectives{s.Latency.Seconds(), s.TTFT.Seconds(), s.TPOT.Seconds()}
+}
+
+// mostTimeouts bounds how many lengths of timeouts are told.
+const mostTimeouts = 8
+
+// findTimeouts lists the timeouts with the planned length of each.
+func (l *Ladder) findTimeouts(say func(string, ...any)) {
+	var out []string
+	for i, t := range l.Timeouts {
+		if i == mostTimeouts {
+			out = append(out, "…")
+			break
+		}
+		out = append(out, fmt.Sprintf("%d of %d tokens at %g", t.N, t.InputTokens, t.Value))
+	}
+	if len(out) > 0 {
+		say("Timed out: %s.", strings.Join(out, ", "))
+	}
 }

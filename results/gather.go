@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -95,23 +96,24 @@ func (v visits) filter(keep func(attempt) bool) visits {
 	return out
 }
 
-// successes are the requests that the server answered well.
-func (v visits) successes() []record.Request {
-	var out []record.Request
-	for _, a := range v {
-		for _, r := range a.rows {
-			if r.Outcome == record.OK {
-				out = append(out, r)
+// successes are the requests that the server answered well, as they lie: a copy of each
+// would cost more than all that is done with them.
+func (v visits) successes() iter.Seq[*record.Request] {
+	return func(yield func(*record.Request) bool) {
+		for _, a := range v {
+			for i := range a.rows {
+				if r := &a.rows[i]; r.Outcome == record.OK && !yield(r) {
+					return
+				}
 			}
 		}
 	}
-	return out
 }
 
 // latencies are those of the successes, in seconds.
 func (v visits) latencies() []float64 {
 	var out []float64
-	for _, r := range v.successes() {
+	for r := range v.successes() {
 		out = append(out, r.LatencyS())
 	}
 	return out

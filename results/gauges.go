@@ -223,7 +223,14 @@ func (v visits) span() record.Window {
 func grew(all []reading, span record.Window, series string) *float64 {
 	var before, sum float64
 	seen := 0
-	for _, x := range all {
+	i, _ := slices.BinarySearchFunc(all, span.Begin, func(x reading, t float64) int { return cmp.Compare(x.ts, t) })
+	for ; i > 0; i-- { // back to the last before that tells it
+		if _, ok := all[i-1].values[series]; ok {
+			i--
+			break
+		}
+	}
+	for _, x := range all[i:] {
 		value, ok := x.values[series]
 		switch {
 		case !ok:

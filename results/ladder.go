@@ -72,7 +72,7 @@ func newWalked(l plan.Ladder, r *Run, all []attempt, rules plan.Analysis) *walke
 	w.slo, w.generates = objectivesOf(r.Plan.SLO), r.Plan.Target.API.Generates()
 	w.out.NotRising = notRising(l.Rungs)
 	w.out.Ended = ended(l.Name, r.Events)
-	w.out.Warmups, w.out.Said, w.out.Met = w.warmups(), said(every), met(every)
+	w.out.Warmups, w.out.Said, w.out.Met, w.out.Timeouts = w.warmups(), said(every), met(every), timeouts(every)
 	return w
 }
 

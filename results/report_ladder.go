@@ -39,10 +39,11 @@ type Ladder struct {
 	Onsets     []Onset     `json:"onsets,omitempty"`     // signs that the server has enough, the first in time first
 	Bottleneck *Bottleneck `json:"bottleneck,omitempty"` // nil along lengths, where each rung is other work
 
-	Warmups []Warmups `json:"warmup_failures,omitempty"`
-	Said    []Said    `json:"errors,omitempty"` // one failure a name
-	Met     []Met     `json:"limits_met,omitempty"`
-	Cache   *Cache    `json:"cache,omitempty"` // nil where nothing came from one, or the server does not say
+	Warmups  []Warmups  `json:"warmup_failures,omitempty"`
+	Said     []Said     `json:"errors,omitempty"`   // one failure a name
+	Timeouts []TimedOut `json:"timeouts,omitempty"` // warm-ups and further rounds too
+	Met      []Met      `json:"limits_met,omitempty"`
+	Cache    *Cache     `json:"cache,omitempty"` // nil where nothing came from one, or the server does not say
 
 	Findings []string `json:"findings"` // in sentences, the most important first
 	Query    string   `json:"query"`    // SQL that gives n and P95 of each rung

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"slices"
 
 	"rung/sinks/record"
@@ -14,7 +15,8 @@ type Sender struct {
 	CPUPct    *float64 `json:"cpu_pct,omitempty"`    // of the processor time that it may have, on average
 }
 
-// watch fills in what server, card and client showed at the rungs that were walked.
+// watch fills in what server, card and client showed at the rungs that were walked; the
+// client's samples are in order of time.
 func (w *walked) watch(page []reading, card watched, client []record.ClientSample) {
 	for i := range w.out.Rungs {
 		r := &w.out.Rungs[i]
@@ -45,9 +47,10 @@ func (w *walked) sender(client []record.ClientSample, rung int) Sender {
 		}
 	}
 	for _, window := range w.windows(v, rung) {
-		for _, s := range client {
-			if s.TS >= window.Begin && s.TS <= window.End && finite(s.CPUPct) != nil {
-				cpu = append(cpu, s.CPUPct)
+		i, _ := slices.BinarySearchFunc(client, window.Begin, func(s record.ClientSample, t float64) int { return cmp.Compare(s.TS, t) })
+		for ; i < len(client) && client[i].TS <= window.End; i++ {
+			if finite(client[i].CPUPct) != nil {
+				cpu = append(cpu, client[i].CPUPct)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func (v visits) stream() *Stream {
 	var s Stream
 	var ttft, tpot, gaps []float64
 	answers := 0
-	for _, r := range v.successes() {
+	for r := range v.successes() {
 		if t := r.TTFTS(); finite(t) != nil {
 			ttft = append(ttft, t)
 		} else {
@@ -73,7 +73,7 @@ type Answers struct {
 func (v visits) answers() *Answers {
 	var a Answers
 	byReason := map[string]int{}
-	for _, r := range v.successes() {
+	for r := range v.successes() {
 		a.N++
 		byReason[firstWords(r.FinishReason)]++
 		if r.OutputTokens == nil {

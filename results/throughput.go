@@ -28,7 +28,7 @@ func unitOf(api plan.API, axis plan.Axis, all visits) unit {
 	if axis != plan.AxisInputTokens {
 		return u
 	}
-	for _, r := range all.counted().successes() {
+	for r := range all.counted().successes() {
 		if r.InputTokens == nil {
 			u.reason = "answers without usage: input tokens are not known, so others are counted"
 			return u

@@ -7,13 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rung/runner/memnet"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
 
 // checked is two ladders, a retest of the first at longer text, and a confirmation of
 // both at once.
-func checked(n *pipes, limits ...Limit) Config {
+func checked(n *memnet.Listener, limits ...Limit) Config {
 	cfg := config(n, batchLadder("batch", 1, 1, 2, 1, 2, 4), loadLadder(20, 1, 2, 4))
 	cfg.Cell.Retests = []plan.Retest{{Ladder: "batch", Prompt: plan.Prompt{Name: "long"}, Tokens: 64, Warmup: 2, Requests: 5}}
 	cfg.Cell.Confirm = &plan.Check{Prompt: plan.Prompt{Name: "p"}, Tokens: 32, Warmup: 1, Requests: 3}

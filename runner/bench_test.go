@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"rung/runner/memnet"
 	"rung/runner/sim"
 	"rung/sinks/record"
 	"rung/spec/plan"
@@ -137,7 +138,7 @@ func report(b *testing.B, late []float64) {
 
 func rungLateness(b *testing.B, address string) []float64 {
 	b.Helper()
-	cfg := config(newPipes(), rateLadder(benchLength, 256, benchRate))
+	cfg := config(memnet.Listen(), rateLadder(benchLength, 256, benchRate))
 	cfg.Dial, cfg.Plan.Target.URL = nil, address
 	var late []float64
 	for _, r := range benchRun(b, cfg) {
@@ -205,7 +206,7 @@ func BenchmarkStreams(b *testing.B) {
 		l := loadLadder(256, 64)
 		l.Prompt.Exact, l.Prompt.Stream = true, true
 		l.Rungs[0].Shape.InputTokens, l.Rungs[0].Shape.OutputTokens = 64, 32
-		cfg := config(newPipes(), l)
+		cfg := config(memnet.Listen(), l)
 		cfg.Dial, cfg.Plan.Target.URL, cfg.Plan.Target.API = nil, address, plan.OpenAIChat
 		cfg.Plan.Target.Timeout.FirstByte, cfg.Plan.Target.Timeout.BetweenBytes = plan.Duration(time.Minute), plan.Duration(time.Minute)
 		first, gaps := streamErrors(b, benchRun(b, cfg), log)

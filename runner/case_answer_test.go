@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rung/runner/memnet"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -24,7 +25,7 @@ func sse(chunks, input, output int) string {
 }
 
 // streams asks for streamed chats of 20 input tokens and some output tokens.
-func streams(n *pipes, output int, l plan.Ladder) Config {
+func streams(n *memnet.Listener, output int, l plan.Ladder) Config {
 	cfg := chatConfig(n, output)
 	l.Prompt.Stream = true
 	for i := range l.Rungs {

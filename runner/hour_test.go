@@ -1,8 +1,6 @@
 package runner
 
 import (
-	"context"
-	"net"
 	"reflect"
 	"slices"
 	"testing"
@@ -10,37 +8,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rung/runner/memnet"
 	"rung/runner/sim"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
 
-// network is a simulated server behind pipes: each time that it is started it
-// listens anew.
-type network struct{ now *pipes }
-
-func (n *network) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return n.now.dial(ctx, network, address)
-}
-
-func (n *network) listen(context.Context) (net.Listener, error) {
-	n.now = newPipes()
-	return n.now, nil
-}
-
 // startSim starts a simulated server in the bubble.
-func startSim(t *testing.T, params plan.Simulator, seed int64) (*network, *sim.Server) {
+func startSim(t *testing.T, params plan.Simulator, seed int64) (*memnet.Net, *sim.Server) {
 	t.Helper()
-	n := &network{}
-	ln, _ := n.listen(t.Context())
-	s := sim.Serve(t.Context(), ln, sim.Config{Params: params, Seed: seed, Model: "m", Listen: n.listen, Gather: time.Microsecond})
+	n := &memnet.Net{}
+	ln, _ := n.Listen(t.Context())
+	s := sim.Serve(t.Context(), ln, sim.Config{Params: params, Seed: seed, Model: "m", Listen: n.Listen, Gather: time.Microsecond})
 	t.Cleanup(func() { _ = s.Close() })
 	return n, s
 }
 
 // hour is an experiment of three ladders and five passes: more than an hour of pauses
 // and over 20,000 requests.
-func hour(n *network, s *sim.Server) Config {
+func hour(n *memnet.Net, s *sim.Server) Config {
 	const pause = plan.Duration(time.Minute)
 	batch := batchLadder("batch", 5, 20, 20, 1, 2, 4, 8)
 	load := loadLadder(0, 1, 2, 4, 8, 16, 32)
@@ -50,7 +36,7 @@ func hour(n *network, s *sim.Server) Config {
 	}
 	rate := rateLadder(30*time.Second, 64, 10, 20, 40)
 	rate.Passes, rate.Arrivals = batchLadder("", 5, 1, 1, 1, 2, 4).Passes, "poisson"
-	cfg := config(newPipes(), batch, load, rate)
+	cfg := config(memnet.Listen(), batch, load, rate)
 	for i := range cfg.Cell.Ladders {
 		l := &cfg.Cell.Ladders[i]
 		l.Cooldown, l.Reruns = pause, 2
@@ -61,7 +47,7 @@ func hour(n *network, s *sim.Server) Config {
 	cfg.Cell.Server = &plan.Server{Command: []string{"simulated"}, Restart: plan.RestartLadder}
 	cfg.Plan.Cells[0] = cfg.Cell
 	cfg.Plan.Target.Timeout.Request = plan.Duration(30 * time.Second)
-	cfg.Dial, cfg.Server, cfg.Sampler = n.dial, s, s.Card()
+	cfg.Dial, cfg.Server, cfg.Sampler = n.Dial, s, s.Card()
 	cfg.Plan.GPU.Interval = plan.Duration(time.Second)
 	return cfg
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rung/runner/memnet"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -99,17 +100,17 @@ func loadLadder(requests int, inFlight ...int) plan.Ladder {
 	return l
 }
 
-func config(f *pipes, ladders ...plan.Ladder) Config {
+func config(f *memnet.Listener, ladders ...plan.Ladder) Config {
 	p := plan.Plan{Format: plan.Format, Experiment: "e", Seed: 1,
 		Target: plan.Target{API: plan.OpenAIEmbeddings, URL: "http://127.0.0.1:8000", HasURL: true, Model: "m", Timeout: plan.Timeout{Connect: plan.Duration(time.Second), Request: plan.Duration(time.Minute)}},
 		GPU:    plan.GPU{Interval: plan.Duration(200 * time.Millisecond)}}
 	c := plan.Cell{Ladders: ladders}
 	p.Cells = []plan.Cell{c}
-	return Config{Plan: p, Cell: c, Dial: f.dial}
+	return Config{Plan: p, Cell: c, Dial: f.Dial}
 }
 
 // chatConfig asks for chats of 20 input tokens and some output tokens.
-func chatConfig(f *pipes, output int) Config {
+func chatConfig(f *memnet.Listener, output int) Config {
 	l := batchLadder("chat", 1, 2, 1, 1)
 	l.Axis, l.Prompt.Exact = plan.AxisConcurrency, true
 	l.Rungs[0].Shape = plan.Shape{Batch: 1, InputTokens: 20, OutputTokens: output, InFlight: 1}

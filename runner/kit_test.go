@@ -1,61 +1,23 @@
 package runner
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"rung/runner/memnet"
 )
 
 // The tests run in virtual time: real HTTP over net.Pipe in a synctest bubble, so
 // that spans are exact, an hour takes a moment, and a goroutine that is left over
 // fails its test.
-
-// pipes is a network with one listener.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), closed: make(chan struct{})} }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error {
-	p.once.Do(func() { close(p.closed) })
-	return nil
-}
-
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8000} }
-
-func (p *pipes) dial(ctx context.Context, network, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-		return here, nil
-	case <-p.closed:
-		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
-	case <-ctx.Done():
-		return nil, &net.OpError{Op: "dial", Net: network, Err: ctx.Err()}
-	}
-}
 
 // asked is one request that reached the scripted server.
 type asked struct {
@@ -83,7 +45,7 @@ type said struct {
 
 // fake is a scripted server.
 type fake struct {
-	net    *pipes
+	net    *memnet.Listener
 	server *http.Server
 	wg     sync.WaitGroup
 
@@ -110,7 +72,7 @@ const serverIdle = 5 * time.Second
 
 func newFake(t *testing.T) *fake {
 	t.Helper()
-	f := &fake{net: newPipes(), byInputs: map[int]int{}}
+	f := &fake{net: memnet.Listen(), byInputs: map[int]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		if f.hang != nil {

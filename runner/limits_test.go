@@ -24,7 +24,7 @@ func TestOutOfDescriptors(t *testing.T) {
 			if dials.Add(1) == 3 {
 				return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.EMFILE}
 			}
-			return f.net.dial(ctx, network, address)
+			return f.net.Dial(ctx, network, address)
 		}
 		out := walkAll(t, cfg)
 		limited := 0

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rung/runner/memnet"
 	"rung/runner/metrics"
 	"rung/runner/sim"
 	"rung/sinks/record"
@@ -144,7 +145,7 @@ func paged(t *testing.T, cfg Config) Config {
 // that have one, and each rung ends with a reading.
 func TestSimulatedServersPage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		net := newPipes()
+		net := memnet.Listen()
 		params := plan.DefaultSimulator()
 		params.MaxBatch = 2
 		s := sim.Serve(t.Context(), net, sim.Config{Params: params, Model: "m", Gather: time.Microsecond})
@@ -153,8 +154,8 @@ func TestSimulatedServersPage(t *testing.T) {
 		for i := range l.Rungs {
 			l.Rungs[i].Shape.InputTokens = 512
 		}
-		cfg := config(&pipes{}, l)
-		cfg.Dial = net.dial
+		cfg := config(memnet.Listen(), l)
+		cfg.Dial = net.Dial
 		cfg = paged(t, cfg)
 		cfg.Plan.Metrics.Interval = plan.Duration(20 * time.Millisecond)
 		out := walkAll(t, cfg)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rung/runner/memnet"
 	"rung/runner/sim"
 	"rung/sinks/record"
 	"rung/spec/plan"
@@ -17,7 +18,7 @@ import (
 
 // whole is a plan with all there is: a baseline, a batch ladder that ends out of
 // memory, and a concurrency ladder.
-func whole(n *pipes) (Config, plan.Simulator) {
+func whole(n *memnet.Listener) (Config, plan.Simulator) {
 	cfg := config(n, batchLadder("batch", 3, 2, 2, 1, 2, 4, 8), loadLadder(20, 1, 2, 4))
 	cfg.Cell.Baseline = &plan.Baseline{Idle: plan.Duration(10 * time.Second), Prompt: plan.Prompt{Name: "p"}, Shape: plan.Shape{Batch: 1, InputTokens: 16, InFlight: 1}, Warmup: 2, Requests: 5}
 	p := plan.DefaultSimulator()
@@ -26,7 +27,7 @@ func whole(n *pipes) (Config, plan.Simulator) {
 }
 
 // simulate runs a plan against the simulated server and gives its log too.
-func simulate(t *testing.T, cfg Config, params plan.Simulator, n *pipes) (*tape, []sim.Entry) {
+func simulate(t *testing.T, cfg Config, params plan.Simulator, n *memnet.Listener) (*tape, []sim.Entry) {
 	t.Helper()
 	var log bytes.Buffer
 	s := sim.Serve(t.Context(), n, sim.Config{Params: params, Model: "m", Log: &log})
@@ -61,7 +62,7 @@ func TestEverythingSentIsARow(t *testing.T) {
 	var runs [][]string
 	for range 2 {
 		bubble(t, func(t *testing.T) {
-			n := newPipes()
+			n := memnet.Listen()
 			cfg, params := whole(n)
 			out, log := simulate(t, cfg, params, n)
 			byHash := map[string][]sim.Entry{}
@@ -103,7 +104,7 @@ func TestEverythingSentIsARow(t *testing.T) {
 // samples saw.
 func TestWholeRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newPipes()
+		n := memnet.Listen()
 		cfg, params := whole(n)
 		out, _ := simulate(t, cfg, params, n)
 
@@ -218,7 +219,7 @@ func TestRowsAreInOrder(t *testing.T) {
 // + 8·1 ms, and four in flight wait for each other.
 func TestChatsOnSlots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newPipes()
+		n := memnet.Listen()
 		l := loadLadder(40, 1, 2, 4)
 		for i := range l.Rungs {
 			l.Rungs[i].Shape.InputTokens, l.Rungs[i].Shape.OutputTokens = 30, 8

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rung/runner/memnet"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -34,7 +35,7 @@ func (c *thermal) Sample() ([]record.Sample, error) {
 
 // settling is a ladder of two rungs whose cool-down waits for the card, after an idle
 // time that says how it was.
-func settling(n *pipes, c Sampler) Config {
+func settling(n *memnet.Listener, c Sampler) Config {
 	l := batchLadder("batch", 1, 1, 2, 1, 2)
 	l.Settle = &plan.Settle{Timeout: plan.Duration(time.Minute), Memory: 0.02, Temperature: 5, Clock: 0.05}
 	cfg := config(n, l)

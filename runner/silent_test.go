@@ -108,7 +108,7 @@ func TestServerAwayBetweenRungs(t *testing.T) {
 			if away.Load() {
 				return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 			}
-			return f.net.dial(ctx, network, address)
+			return f.net.Dial(ctx, network, address)
 		}
 		p, out := prepare(t, cfg), &tape{}
 		_, err := p.Run(t.Context(), t.Context(), func(it record.Item) {

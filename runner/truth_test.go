@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rung/runner/memnet"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -47,8 +48,8 @@ func TestHealthyIsNeverRefused(t *testing.T) {
 							}
 							n, _ := startSim(t, params, seed)
 							l.Stop = plan.Stop{FailureRatio: 0.5}
-							cfg := config(newPipes(), l)
-							cfg.Dial, cfg.Plan.Seed = n.dial, seed
+							cfg := config(memnet.Listen(), l)
+							cfg.Dial, cfg.Plan.Seed = n.Dial, seed
 							for _, end := range walkAll(t, cfg).events(record.RoundEnd) {
 								rounds++
 								if end.Verdict != record.Accepted {
@@ -116,8 +117,8 @@ func TestHeldClientIsCaught(t *testing.T) {
 					n, _ := startSim(t, params, seed)
 					l := loadLadder(max(40, 10*asked), asked)
 					l.Reruns = 0
-					cfg := config(newPipes(), l)
-					cfg.Dial, cfg.Plan.Seed = halfOpen{n.dial, make(chan struct{}, asked/2)}.open, seed
+					cfg := config(memnet.Listen(), l)
+					cfg.Dial, cfg.Plan.Seed = halfOpen{n.Dial, make(chan struct{}, asked/2)}.open, seed
 					cfg.Plan.Target.Timeout.Connect = plan.Duration(time.Hour)
 					ends := walkAll(t, cfg).events(record.RoundEnd)
 					if len(ends) != 1 || !strings.HasPrefix(ends[0].Reason, "client_limited") {

@@ -21,7 +21,8 @@ func (a *app) report() *cobra.Command {
 		Use:   "report RUN...",
 		Short: "Say what a run found: knee, edge, headroom",
 		Long: `Reads what was recorded, prints the report, and writes it as report.html,
-report.md and report.json into the run's folder, under report/. RUN is a run's
+report.md and report.json into the run's folder, under report/, with the pictures
+of throughput and latency as SVG beside them. RUN is a run's
 folder or an experiment's, of which the latest run is taken. It opens no
 connection and starts no process. Of several runs a table side by side follows.`,
 		Args: cobra.MinimumNArgs(1),
@@ -114,7 +115,14 @@ func writeReport(dir string, rep *results.Report) (string, error) {
 		return "", err
 	}
 	page := filepath.Join(dir, "report.html")
-	return page, errors.Join(
+	pictures, err := render.SVG(rep)
+	for _, p := range pictures {
+		err = errors.Join(err, writeFile(filepath.Join(dir, p.Name), func(w io.Writer) error {
+			_, err := io.WriteString(w, p.Content)
+			return err
+		}))
+	}
+	return page, errors.Join(err,
 		writeFile(filepath.Join(dir, "report.json"), func(w io.Writer) error { return render.JSON(w, rep, render.Options{}) }),
 		writeFile(filepath.Join(dir, "report.md"), func(w io.Writer) error { return render.Markdown(w, rep, render.Options{UTF8: true}) }),
 		writeFile(page, func(w io.Writer) error { return render.HTML(w, rep, render.Options{UTF8: true}) }),

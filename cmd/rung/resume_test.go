@@ -100,7 +100,7 @@ func TestResumeRefuses(t *testing.T) {
 		}
 	}
 	refused("has ended, and there is nothing to resume")
-	refused("if any flags in the group [resume cell] are set", "--cell", "1")
+	refused("none of the others can be; [cell resume] were all set", "--cell", "1")
 	setManifest(t, run, "status", "interrupted")
 	refused("cells[0].ladders[0].rungs[0].rounds: 2, now 3", "--var", "rounds=3")
 	setManifest(t, run, "simulated", false)

@@ -16,6 +16,7 @@ import (
 	"rung/results"
 	"rung/runner"
 	"rung/runner/metrics"
+	"rung/runner/proc"
 	"rung/runner/self"
 	"rung/sinks"
 	"rung/sinks/parquet"
@@ -94,6 +95,7 @@ type job struct {
 
 	flags    runFlags
 	server   runner.Server // what can be started again; nil: nothing
+	mark     *proc.Mark    // of the server that was started; nil: none, or the system does not tell
 	path     string        // of the spec
 	dir      string
 	resumed  *resumed       // nil: the run begins
@@ -143,7 +145,7 @@ func (a *app) runSpec(ctx context.Context, path string, f specFlags, o runFlags)
 			a.say("cell %d of %d: %s", i+1, len(cells), c.Name)
 		}
 		j := &job{app: a, spec: res, plan: prepared(res.Plan, path), cell: c, simulated: simulated, flags: o, path: path, resumed: past, canary: held}
-		if err := j.run(drain, abort, path); err != nil {
+		if err := j.run(drain, abort); err != nil {
 			return err
 		}
 	}
@@ -190,7 +192,7 @@ func cellNames(cells []plan.Cell) string {
 }
 
 // run prepares, creates and records one cell.
-func (j *job) run(drain, abort *stopper, path string) error {
+func (j *job) run(drain, abort *stopper) error {
 	var log lateWriter
 	if j.simulated {
 		server, err := startSimulator(abort, j, &log)
@@ -199,18 +201,15 @@ func (j *job) run(drain, abort *stopper, path string) error {
 		}
 		defer server.Close() //nolint:errcheck // the run is over; nothing depends on how the simulated server ends
 	}
-	started, err := j.startServer(drain, path, &log)
+	started, err := j.startServer(drain, &log)
 	if err != nil {
-		if drain.Err() != nil {
-			return statusError{exitInterrupted, errors.New("interrupted before the run; nothing was written")}
-		}
-		return failed(fmt.Errorf("%w\nThe run did not start and nothing was written", err))
+		return j.notStarted(drain, err)
 	}
 	if started != nil {
 		j.server = started
 		defer started.Close() //nolint:errcheck // it is ended either way
 	}
-	serversLog, err := j.openServersLog(path)
+	serversLog, err := j.openServersLog()
 	if err != nil {
 		return usage("%s", err)
 	}
@@ -231,21 +230,31 @@ func (j *job) run(drain, abort *stopper, path string) error {
 		j.say("asking the server for its model and one answer of %s", j.plan.Target.API)
 	}
 	if err := j.prepare(drain); err != nil {
-		if drain.Err() != nil {
-			return statusError{exitInterrupted, errors.New("interrupted before the run; nothing was written")}
-		}
-		return failed(fmt.Errorf("%w\nThe run did not start and nothing was written", err))
+		return j.notStarted(drain, err)
 	}
 	defer j.prepared.Close()
-	open := func() error { return j.create(path, j.flags.out, &log) }
+	open := func() error { return j.create(&log) }
 	if j.resumed != nil {
 		open = func() error { return j.reopen(&log) }
 	}
 	if err := open(); err != nil {
 		return failed(err)
 	}
+	j.keepMark()
 	defer log.close() //nolint:errcheck // its sync is not worth failing a run over
 	return j.record(drain, abort)
+}
+
+// notStarted says why a run did not begin, or did not go on.
+func (j *job) notStarted(drain *stopper, err error) error {
+	left := "The run did not start and nothing was written"
+	if j.resumed != nil {
+		left = "The run did not go on, and is as it was"
+	}
+	if drain.Err() != nil {
+		return statusError{exitInterrupted, errors.New("interrupted before the first request. " + left)}
+	}
+	return failed(fmt.Errorf("%w\n%s", err, left))
 }
 
 func (j *job) prepare(ctx context.Context) (err error) {
@@ -306,9 +315,9 @@ func (j *job) secrets() plan.Secrets {
 }
 
 // create makes the run's folder with all that is known before the first request.
-func (j *job) create(path, out string, log *lateWriter) error {
+func (j *job) create(log *lateWriter) error {
 	p := j.spec.Plan
-	dir, id, err := parquet.CreateRun(out, p.Experiment, p.SpecHash, j.cell.Name, j.now)
+	dir, id, err := parquet.CreateRun(j.flags.out, p.Experiment, p.SpecHash, j.cell.Name, j.now)
 	if err != nil {
 		return err
 	}
@@ -328,7 +337,7 @@ func (j *job) create(path, out string, log *lateWriter) error {
 		Experiment: p.Experiment, RunID: id, Cell: j.cell.Name, Status: record.Running,
 		SpecHash: p.SpecHash, WorkloadHash: j.cell.WorkloadHash, PlanDigest: p.Digest(), Seed: p.Seed,
 		Variables: j.spec.Variables, Plan: raw, Began: j.prepared.Began().UTC(),
-		Host: thisHost(), Git: commitOf(path), Server: j.prepared.Server(), Client: j.prepared.Instrument(), GPU: j.gpu, Metrics: j.metricsInfo, GPUs: j.devices(), Parts: []record.Part{},
+		Host: thisHost(), Git: commitOf(j.path), Server: j.prepared.Server(), Client: j.prepared.Instrument(), GPU: j.gpu, Metrics: j.metricsInfo, GPUs: j.devices(), Parts: []record.Part{},
 		Canary: j.canary,
 	}
 	if err := parquet.WriteManifest(dir, j.manifest); err != nil {

@@ -16,10 +16,13 @@ import (
 
 // startServer starts the server that the spec declares and waits until it is ready;
 // nil where it declares none.
-func (j *job) startServer(ctx context.Context, path string, log io.Writer) (*server.Server, error) {
+func (j *job) startServer(ctx context.Context, log io.Writer) (*server.Server, error) {
 	s := j.cell.Server
 	if j.simulated || s == nil || len(s.Command) == 0 {
 		return nil, nil //nolint:nilnil // none is to be started
+	}
+	if err := j.endOrphan(); err != nil {
+		return nil, err
 	}
 	client, err := target.New(j.plan.Target, nil, j.secrets(), 1)
 	if err != nil {
@@ -28,8 +31,8 @@ func (j *job) startServer(ctx context.Context, path string, log io.Writer) (*ser
 	lines := serverlog.NewWatcher(time.Now)
 	j.log = lines
 	address, root := client.Address()
-	cfg := server.Config{Server: *s, Secrets: j.secrets(), Folder: filepath.Dir(path), Address: address, Shown: address, Page: root,
-		Ping: client.Ready, Log: log, Line: lines.Line, Say: j.say}
+	cfg := server.Config{Server: *s, Secrets: j.secrets(), Folder: filepath.Dir(j.path), Address: address, Shown: address, Page: root,
+		Ping: client.Ready, Log: log, Line: lines.Line, Say: j.say, Began: j.noteServer}
 	if j.spec.Secrets.URL != nil {
 		cfg.Shown = "the address in target.url"
 	}
@@ -37,14 +40,14 @@ func (j *job) startServer(ctx context.Context, path string, log io.Writer) (*ser
 }
 
 // openServersLog opens the log of a server that runs already, where the spec names one.
-func (j *job) openServersLog(path string) (io.Closer, error) {
+func (j *job) openServersLog() (io.Closer, error) {
 	s := j.cell.Server
 	if j.simulated || s == nil || s.Log == "" {
 		return io.NopCloser(nil), nil
 	}
 	file := s.Log
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(filepath.Dir(path), file)
+		file = filepath.Join(filepath.Dir(j.path), file)
 	}
 	log, err := serverlog.Open(file, j.secrets().Scrubber(), time.Now)
 	if err != nil {

@@ -4,66 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"net"
-	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"rung/results"
 	"rung/runner"
+	"rung/runner/memnet"
 	"rung/runner/metrics"
 	"rung/runner/sim"
 	"rung/sinks/record"
 	"rung/spec"
 	"rung/spec/plan"
 )
-
-// pipes is a network of one listener, without a socket, for runs in virtual time.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), closed: make(chan struct{})} }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error {
-	p.once.Do(func() { close(p.closed) })
-	return nil
-}
-
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8000} }
-
-// virtualServer is the simulated server of a spec, in virtual time: each time that it
-// is started it listens anew.
-type virtualServer struct{ now *pipes }
-
-func (v *virtualServer) listen(context.Context) (net.Listener, error) {
-	v.now = newPipes()
-	return v.now, nil
-}
-
-func (v *virtualServer) dial(ctx context.Context, network, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case v.now.conns <- there:
-		return here, nil
-	case <-v.now.closed:
-		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
-	case <-ctx.Done():
-		return nil, &net.OpError{Op: "dial", Net: network, Err: ctx.Err()}
-	}
-}
 
 // dialler is a way to a server.
 type dialler = func(ctx context.Context, network, address string) (net.Conn, error)
@@ -85,13 +38,13 @@ func virtualRun(t *testing.T, text string, vars map[string]string, by func(diall
 	}
 	var run *results.Run
 	synctest.Test(t, func(t *testing.T) {
-		v := &virtualServer{}
-		ln, _ := v.listen(t.Context())
+		v := &memnet.Net{}
+		ln, _ := v.Listen(t.Context())
 		p, cell := res.Plan, res.Plan.Cells[0]
-		server := sim.Serve(t.Context(), ln, sim.Config{Params: *p.Simulator, Seed: p.Seed, Model: p.Target.Model, Listen: v.listen, Gather: time.Microsecond})
+		server := sim.Serve(t.Context(), ln, sim.Config{Params: *p.Simulator, Seed: p.Seed, Model: p.Target.Model, Listen: v.Listen, Gather: time.Microsecond})
 		defer server.Close()
 		p.Target.URL = "http://simulated"
-		cfg := runner.Config{Plan: p, Cell: cell, Dial: by(v.dial), Server: server, Texts: res.Texts}
+		cfg := runner.Config{Plan: p, Cell: cell, Dial: by(v.Dial), Server: server, Texts: res.Texts}
 		if p.GPU.Source != "none" {
 			cfg.Sampler = server.Card()
 		}
@@ -101,7 +54,7 @@ func virtualRun(t *testing.T, text string, vars map[string]string, by func(diall
 				t.Fatal(err)
 			}
 			defer page.Close()
-			page.DialBy(v.dial)
+			page.DialBy(v.Dial)
 			cfg.Metrics = page
 		}
 		prepared, err := runner.Prepare(t.Context(), cfg)

@@ -53,10 +53,13 @@ type page struct {
 	Configs     []configPage
 	Validity    []string
 	Provenance  [][2]string
-	Queries     []string
+	Queries     []queryPage
 	Spec        string
 	Rung        string
 }
+
+// queryPage is the query that gives a ladder's rows, where its figures lead to.
+type queryPage struct{ ID, Text string }
 
 // configPage is a configuration in one form.
 type configPage struct{ Form, Text string }
@@ -120,7 +123,7 @@ func newPage(rep *results.Report) page {
 	for _, c := range rep.Configs {
 		p.Configs = append(p.Configs, configPage{safe(c.Form), configText(c)})
 	}
-	ids := map[string]bool{}
+	ids := sectionIDs()
 	for i := range rep.Ladders {
 		l := &rep.Ladders[i]
 		id := anchor(l.Name, ids)
@@ -140,7 +143,7 @@ func newPage(rep *results.Report) page {
 			}
 		}
 		p.Ladders = append(p.Ladders, lp)
-		p.Queries = append(p.Queries, safeLines(l.Query))
+		p.Queries = append(p.Queries, queryPage{"ask-" + id, safeLines(l.Query)})
 	}
 	for _, t := range equalTables(rep) {
 		p.Equal = append(p.Equal, plainTable(t))
@@ -189,6 +192,15 @@ func anchor(name string, taken map[string]bool) string {
 	}
 	taken[id] = true
 	return id
+}
+
+// sectionIDs are those of the page's own sections, which no ladder's may be.
+func sectionIDs() map[string]bool {
+	out := map[string]bool{}
+	for _, id := range []string{"notices", "figures", "equal", "timeline", "memory", "baseline", "config", "validity", "provenance", "ask", "spec"} {
+		out[id] = true
+	}
+	return out
 }
 
 // plainTable is a table without anchors and marks.

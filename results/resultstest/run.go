@@ -33,6 +33,8 @@ type Options struct {
 	Used func(plan.Shape) int64
 	// Noise is the coefficient of variation of the service time.
 	Noise float64
+	// Seed makes another run of the same kind.
+	Seed uint64
 
 	// Stream makes answers come token by token: the first after a share of the service
 	// time, the others in even steps.
@@ -162,7 +164,7 @@ func start() time.Time { return time.Date(2026, 11, 30, 8, 17, 51, 0, time.UTC) 
 // weights, a forward of 2 ms and max(10 ms, 4 µs a token), and four slots.
 func (o Options) Run() *results.Run {
 	o.defaults()
-	b := &builder{Options: o, rng: rand.New(rand.NewPCG(7, 11)), taken: o.Idle, count: map[string]float64{}}
+	b := &builder{Options: o, rng: rand.New(rand.NewPCG(7+o.Seed, 11)), taken: o.Idle, count: map[string]float64{}}
 	b.run = &results.Run{Dir: "results/embed-batch/20261130T081751Z-3fa91c", Manifest: manifest(o), Plan: o.plan(),
 		Spec: "experiment \"embed-batch\" {\n  description = \"Where batch stops paying on <one> card\"\n}\n"}
 	raw, err := json.Marshal(b.run.Plan)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"rung/runner/proc"
 	"rung/sinks/record"
 )
 
@@ -29,7 +30,7 @@ type Child struct {
 	in      io.WriteCloser
 	lines   chan line
 	devices []record.Device
-	stderr  *Words
+	stderr  *proc.Words
 
 	patience time.Duration // with a reading: a driver that hangs takes for ever
 }
@@ -53,7 +54,7 @@ func OpenChild(command []string, patience time.Duration) (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Child{cmd: cmd, in: in, lines: make(chan line), stderr: &Words{}, patience: patience}
+	c := &Child{cmd: cmd, in: in, lines: make(chan line), stderr: &proc.Words{}, patience: patience}
 	cmd.Stderr = c.stderr
 	if err := cmd.Start(); err != nil {
 		return nil, unavailable("its process can't be started: " + err.Error())

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"rung/runner/proc"
 )
 
 // killTime is how long a group may take to be gone once it was killed.
@@ -12,13 +14,13 @@ const killTime = 10 * time.Second
 // stop asks the group to end and, after the grace, kills it. It returns when all of it
 // is gone.
 func (p *process) stop(grace time.Duration) {
-	askGroup(p.cmd)
+	proc.Ask(p.cmd)
 	until := time.Now().Add(grace)
-	for groupLives(p.cmd) && time.Now().Before(until) {
+	for proc.Lives(p.cmd) && time.Now().Before(until) {
 		time.Sleep(20 * time.Millisecond)
 	}
-	killGroup(p.cmd)
-	for until = time.Now().Add(killTime); groupLives(p.cmd) && time.Now().Before(until); {
+	proc.Kill(p.cmd)
+	for until = time.Now().Add(killTime); proc.Lives(p.cmd) && time.Now().Before(until); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	<-p.ended

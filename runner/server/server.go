@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"rung/runner/proc"
 	"rung/spec/plan"
 )
 
@@ -29,7 +30,8 @@ type Config struct {
 	Page    string       // the address under which Server.Ready.Path stands
 	Ping    func(context.Context) error
 	Log     io.Writer
-	Line    func(string) // is given each line of the log; nil: nobody
+	Line    func(string)  // is given each line of the log; nil: nobody
+	Began   func(pid int) // is told of each process that is started, the leader of its group; nil: nobody
 	Say     func(format string, args ...any)
 }
 
@@ -143,7 +145,7 @@ func (s *Server) launch() (*process, error) {
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the command is the spec's, which says what is run; stop ends it
 	cmd.Dir = s.cfg.dir()
 	cmd.Env = s.cfg.environment()
-	ownGroup(cmd)
+	proc.OwnGroup(cmd)
 	p := &process{cmd: cmd, out: newOutput(s.cfg, s.log, s.line), ended: make(chan struct{})}
 	// A pipe of its own: Wait must not wait for what the server started and left.
 	r, w, err := os.Pipe()
@@ -157,6 +159,9 @@ func (s *Server) launch() (*process, error) {
 		return nil, fmt.Errorf("server.command: %w", err)
 	}
 	_ = w.Close() // the server has it
+	if s.cfg.Began != nil {
+		s.cfg.Began(cmd.Process.Pid)
+	}
 	go p.out.read(r)
 	go func() {
 		p.err = cmd.Wait()

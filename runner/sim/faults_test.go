@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rung/runner/memnet"
 	"rung/runner/target"
 	"rung/sinks/record"
 	"rung/spec/plan"
@@ -190,7 +191,7 @@ func TestRestart(t *testing.T) {
 		b.want(b.embed(1, 1, 100), record.OK)
 	})
 	synctest.Test(t, func(t *testing.T) {
-		n := &pipes{}
+		n := &memnet.Net{}
 		ln, _ := n.Listen(t.Context())
 		s := Serve(t.Context(), ln, Config{Params: quick()})
 		if err := s.Restart(t.Context()); !errors.Is(err, errNoRestart) {

@@ -2,78 +2,26 @@ package sim
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"rung/runner/memnet"
 	"rung/runner/target"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
 
-// pipes is a network in memory, whose listener can be opened anew.
-type pipes struct {
-	mu  sync.Mutex
-	now *pipe
-}
-
-type pipe struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func (p *pipes) Listen(context.Context) (net.Listener, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.now = &pipe{conns: make(chan net.Conn), closed: make(chan struct{})}
-	return p.now, nil
-}
-
-func (p *pipe) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipe) Close() error {
-	p.once.Do(func() { close(p.closed) })
-	return nil
-}
-
-func (p *pipe) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8000} }
-
-func (p *pipes) dial(ctx context.Context, network, _ string) (net.Conn, error) {
-	p.mu.Lock()
-	now := p.now
-	p.mu.Unlock()
-	here, there := net.Pipe()
-	select {
-	case now.conns <- there:
-		return here, nil
-	case <-now.closed:
-		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // bench is a server in virtual time, and a client of it.
 type bench struct {
 	t   *testing.T
 	s   *Server
-	net *pipes
+	net *memnet.Net
 	log *bytes.Buffer
 	api plan.API
 	c   *target.Client
@@ -83,7 +31,7 @@ type bench struct {
 func bubble(t *testing.T, api plan.API, p plan.Simulator, f func(t *testing.T, b *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{t: t, net: &pipes{}, log: &bytes.Buffer{}, api: api}
+		b := &bench{t: t, net: &memnet.Net{}, log: &bytes.Buffer{}, api: api}
 		ln, _ := b.net.Listen(t.Context())
 		b.s = Serve(t.Context(), ln, Config{Params: p, Seed: 1, Model: "m", Log: b.log, Listen: b.net.Listen})
 		c, err := target.New(plan.Target{API: api, Model: "m", URL: b.s.URL(), Timeout: plan.Timeout{
@@ -91,7 +39,7 @@ func bubble(t *testing.T, api plan.API, p plan.Simulator, f func(t *testing.T, b
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.DialBy(b.net.dial)
+		c.DialBy(b.net.Dial)
 		b.c = c
 		f(t, b)
 		c.Close()
@@ -208,7 +156,7 @@ func (b *bench) ask(method, path, body string) (status int, answer string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	resp, err := (&http.Client{Transport: &http.Transport{DialContext: b.net.dial, DisableKeepAlives: true}}).Do(req)
+	resp, err := (&http.Client{Transport: &http.Transport{DialContext: b.net.Dial, DisableKeepAlives: true}}).Do(req)
 	if err != nil {
 		b.t.Fatal(err)
 	}

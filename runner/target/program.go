@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"rung/runner/proc"
 	"rung/sinks/record"
 )
 
@@ -42,7 +43,7 @@ func (p *program) start() error {
 		return nil
 	}
 	cmd := exec.Command(p.command[0], p.command[1:]...) //nolint:gosec,noctx // the command is the spec's, which says what is run; it outlives the request
-	ownGroup(cmd)
+	proc.OwnGroup(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (p *program) stop(grace time.Duration) {
 	_ = p.in.Close() // it may be gone already
 	if grace > 0 {
 		cmd := p.cmd
-		t := time.AfterFunc(grace, func() { killGroup(cmd) })
+		t := time.AfterFunc(grace, func() { proc.Kill(cmd) })
 		_, _ = io.Copy(io.Discard, p.out)
 		t.Stop()
 	}
@@ -77,7 +78,7 @@ func (p *program) stop(grace time.Duration) {
 
 // end ends the process at once.
 func (p *program) end() {
-	killGroup(p.cmd)
+	proc.Kill(p.cmd)
 	_ = p.cmd.Wait() // how it ended says nothing more
 	p.cmd = nil
 }
@@ -99,7 +100,7 @@ func (p *program) exchange(ctx context.Context, body []byte, limit int64, timeou
 	// A call into a program can't be taken back: its time is up with the process.
 	cmd, killed := p.cmd, make(chan struct{})
 	spare := context.AfterFunc(w.ctx, func() {
-		killGroup(cmd)
+		proc.Kill(cmd)
 		close(killed)
 	})
 	r.Stage = record.StageFirstByte

@@ -151,29 +151,22 @@ func derived[T any](name, unit, meaning string, get func(*row[T]) float64) colum
 
 // numbers is a column of lists of real numbers; the empty list is unknown.
 func numbers[T any](name, unit, meaning string, at func(*row[T]) *[]float64) column[T] {
-	return column[T]{
-		name: name, unit: unit, meaning: meaning, typ: arrow.ListOf(arrow.PrimitiveTypes.Float64),
-		write: func(b array.Builder, r *row[T]) {
-			list := b.(*array.ListBuilder)
-			if len(*at(r)) == 0 {
-				list.AppendNull()
-				return
-			}
-			list.Append(true)
-			list.ValueBuilder().(*array.Float64Builder).AppendValues(*at(r), nil)
-		},
-		read: func(a arrow.Array, i int, r *row[T]) {
-			list := a.(*array.List)
-			from, to := list.ValueOffsets(i)
-			*at(r) = slices.Clone(list.ListValues().(*array.Float64).Float64Values()[from:to])
-		},
-	}
+	return listOf(name, unit, meaning, arrow.PrimitiveTypes.Float64, at,
+		func(b array.Builder, v []float64) { b.(*array.Float64Builder).AppendValues(v, nil) },
+		func(a arrow.Array) []float64 { return a.(*array.Float64).Float64Values() })
 }
 
 // wholes is a column of lists of integers; the empty list is unknown.
 func wholes[T any](name, meaning string, at func(*row[T]) *[]int64) column[T] {
+	return listOf(name, "", meaning, arrow.PrimitiveTypes.Int64, at,
+		func(b array.Builder, v []int64) { b.(*array.Int64Builder).AppendValues(v, nil) },
+		func(a arrow.Array) []int64 { return a.(*array.Int64).Int64Values() })
+}
+
+// listOf is a column of lists of a type of values, which put appends and values reads.
+func listOf[T any, V any](name, unit, meaning string, typ arrow.DataType, at func(*row[T]) *[]V, put func(array.Builder, []V), values func(arrow.Array) []V) column[T] {
 	return column[T]{
-		name: name, meaning: meaning, typ: arrow.ListOf(arrow.PrimitiveTypes.Int64),
+		name: name, unit: unit, meaning: meaning, typ: arrow.ListOf(typ),
 		write: func(b array.Builder, r *row[T]) {
 			list := b.(*array.ListBuilder)
 			if len(*at(r)) == 0 {
@@ -181,12 +174,12 @@ func wholes[T any](name, meaning string, at func(*row[T]) *[]int64) column[T] {
 				return
 			}
 			list.Append(true)
-			list.ValueBuilder().(*array.Int64Builder).AppendValues(*at(r), nil)
+			put(list.ValueBuilder(), *at(r))
 		},
 		read: func(a arrow.Array, i int, r *row[T]) {
 			list := a.(*array.List)
 			from, to := list.ValueOffsets(i)
-			*at(r) = slices.Clone(list.ListValues().(*array.Int64).Int64Values()[from:to])
+			*at(r) = slices.Clone(values(list.ListValues())[from:to])
 		},
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"rung/runner/gpu"
+	"rung/runner/proc"
 	"rung/sinks/record"
 )
 
@@ -37,7 +37,7 @@ type Config struct {
 // Sampler runs nvidia-smi and has the newest of what it says.
 type Sampler struct {
 	cmd      *exec.Cmd
-	words    *gpu.Words // of its standard error
+	words    *proc.Words // of its standard error
 	patience time.Duration
 	done     chan struct{} // closed when the program's output has ended
 
@@ -67,7 +67,7 @@ func Open(ctx context.Context, c Config) (*Sampler, error) {
 		return nil, err
 	}
 	s := &Sampler{
-		patience: max(leastSilence, 20*c.Interval), done: make(chan struct{}), words: &gpu.Words{}, set: map[int]record.Sample{},
+		patience: max(leastSilence, 20*c.Interval), done: make(chan struct{}), words: &proc.Words{}, set: map[int]record.Sample{},
 		heard: time.Now(), devices: first.steady(),
 	}
 	for i := range s.devices {
@@ -76,7 +76,7 @@ func Open(ctx context.Context, c Config) (*Sampler, error) {
 	}
 	args := slices.Concat(c.Command[1:], []string{"--query-gpu=" + strings.Join(fields, ","), "--format=csv", "-lms", fmt.Sprint(c.Interval.Milliseconds())})
 	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), c.Command[0], args...) //nolint:gosec // the spec's own command; Close ends it
-	ownGroup(s.cmd)
+	proc.OwnGroup(s.cmd)
 	s.cmd.Stderr = s.words
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -170,11 +170,11 @@ func once(ctx context.Context, command, fields []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], append(slices.Clone(command[1:]), "--query-gpu="+strings.Join(fields, ","), "--format=csv")...) //nolint:gosec // the spec's own command
-	ownGroup(cmd)
-	cmd.Cancel = func() error { killGroup(cmd); return nil }
+	proc.OwnGroup(cmd)
+	cmd.Cancel = func() error { proc.Kill(cmd); return nil }
 	cmd.WaitDelay = time.Second
 	out := &bounded{}
-	words := &gpu.Words{}
+	words := &proc.Words{}
 	cmd.Stdout, cmd.Stderr = out, words
 	err := cmd.Run()
 	said := out.String() + "\n" + words.String()
@@ -221,10 +221,10 @@ func (s *Sampler) listen(out io.Reader, p *Parser) {
 	defer close(s.done)
 	err := Read(out, p, s.take)
 	if lost := p.Err(); lost == nil { // it has ended, or is about to
-		t := time.AfterFunc(time.Second, func() { killGroup(s.cmd) })
+		t := time.AfterFunc(time.Second, func() { proc.Kill(s.cmd) })
 		defer t.Stop()
 	} else {
-		killGroup(s.cmd)
+		proc.Kill(s.cmd)
 	}
 	exit := s.cmd.Wait()
 	if exit == nil {
@@ -291,7 +291,7 @@ func (s *Sampler) Close() error {
 	select {
 	case <-s.done: // its number may be another's by now
 	default:
-		killGroup(s.cmd)
+		proc.Kill(s.cmd)
 		<-s.done
 	}
 	return nil

@@ -1,0 +1,48 @@
+//go:build unix
+
+// Package proc is what the programs that rung starts have in common: each has a group
+// of its own, so that what it starts ends with it, and its first words say why it failed.
+package proc
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// OwnGroup gives a process that is to be started a group of its own.
+func OwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// Ask asks a process and all of its group to end.
+func Ask(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+
+// Kill ends a process and all of its group.
+func Kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
+// Lives says whether any process of the group runs. One that has ended and that
+// nobody has taken note of yet, a zombie, still answers to a signal and does not.
+func Lives(cmd *exec.Cmd) bool {
+	group := cmd.Process.Pid
+	if syscall.Kill(-group, 0) != nil {
+		return false
+	}
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || len(stats) == 0 {
+		return true // no such file system: the signal is all that there is
+	}
+	for _, path := range stats {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		// "pid (name) state parent group …"; the name may hold anything.
+		fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+		if len(fields) > 2 && string(fields[2]) == strconv.Itoa(group) && string(fields[0]) != "Z" {
+			return true
+		}
+	}
+	return false
+}
