@@ -71,7 +71,9 @@ matrix it is the run's own cell, and --cell runs those that were not begun.`,
 	c.Flags().StringArrayVar(&o.cells, "cell", nil, "run this cell of the matrix alone, by its `number or name`; may be given several times")
 	c.Flags().StringVar(&o.canary, "canary", "", "send the ladders' prompts at the limits alone that the run in this `folder` found, in its cell")
 	must(c.MarkFlagDirname("canary"))
-	c.MarkFlagsMutuallyExclusive("canary", "resume", "cell")
+	c.MarkFlagsMutuallyExclusive("canary", "resume")
+	c.MarkFlagsMutuallyExclusive("canary", "cell")
+	c.MarkFlagsMutuallyExclusive("resume", "cell")
 	c.MarkFlagsMutuallyExclusive("resume", "out")
 	return c
 }
