@@ -99,7 +99,7 @@ baseline {
 ladder "concurrency" {
   rungs    = [1, 4, 8, 12, 16]
   prompt   = prompt.passage
-  passes   = 3
+  passes   = 5 # fewer than four are too few to tell two runs apart
   cooldown = "1s"
   requests = 160
 }

@@ -22,6 +22,8 @@
 //
 //	fault                        kept                                       status  test
 //	SIGKILL, out of memory       all but the last 20 ms; resumed            -       TestKilledRunsLoseNothing
+//	the same with a server that  the same; resuming ends that server        -       TestResumeEndsTheServerLeftBehind
+//	rung had started
 //	SIGINT, SIGTERM, SIGHUP      all: what is in flight comes back          130     TestSignals
 //	a second one                 all: what is in flight is "cancelled"      130     TestSecondInterrupt
 //	full disk                    what was written; resumed when there is    1       TestFullDisk

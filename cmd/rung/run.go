@@ -16,6 +16,7 @@ import (
 	"rung/results"
 	"rung/runner"
 	"rung/runner/metrics"
+	"rung/runner/proc"
 	"rung/runner/self"
 	"rung/sinks"
 	"rung/sinks/parquet"
@@ -70,7 +71,9 @@ matrix it is the run's own cell, and --cell runs those that were not begun.`,
 	c.Flags().StringArrayVar(&o.cells, "cell", nil, "run this cell of the matrix alone, by its `number or name`; may be given several times")
 	c.Flags().StringVar(&o.canary, "canary", "", "send the ladders' prompts at the limits alone that the run in this `folder` found, in its cell")
 	must(c.MarkFlagDirname("canary"))
-	c.MarkFlagsMutuallyExclusive("canary", "resume", "cell")
+	c.MarkFlagsMutuallyExclusive("canary", "resume")
+	c.MarkFlagsMutuallyExclusive("canary", "cell")
+	c.MarkFlagsMutuallyExclusive("resume", "cell")
 	c.MarkFlagsMutuallyExclusive("resume", "out")
 	return c
 }
@@ -92,6 +95,7 @@ type job struct {
 
 	flags    runFlags
 	server   runner.Server // what can be started again; nil: nothing
+	mark     *proc.Mark    // of the server that was started; nil: none, or the system does not tell
 	path     string        // of the spec
 	dir      string
 	resumed  *resumed       // nil: the run begins
@@ -236,6 +240,7 @@ func (j *job) run(drain, abort *stopper) error {
 	if err := open(); err != nil {
 		return failed(err)
 	}
+	j.keepMark()
 	defer log.close() //nolint:errcheck // its sync is not worth failing a run over
 	return j.record(drain, abort)
 }

@@ -21,6 +21,9 @@ func (j *job) startServer(ctx context.Context, log io.Writer) (*server.Server, e
 	if j.simulated || s == nil || len(s.Command) == 0 {
 		return nil, nil //nolint:nilnil // none is to be started
 	}
+	if err := j.endOrphan(); err != nil {
+		return nil, err
+	}
 	client, err := target.New(j.plan.Target, nil, j.secrets(), 1)
 	if err != nil {
 		return nil, err
@@ -29,7 +32,7 @@ func (j *job) startServer(ctx context.Context, log io.Writer) (*server.Server, e
 	j.log = lines
 	address, root := client.Address()
 	cfg := server.Config{Server: *s, Secrets: j.secrets(), Folder: filepath.Dir(j.path), Address: address, Shown: address, Page: root,
-		Ping: client.Ready, Log: log, Line: lines.Line, Say: j.say}
+		Ping: client.Ready, Log: log, Line: lines.Line, Say: j.say, Began: j.noteServer}
 	if j.spec.Secrets.URL != nil {
 		cfg.Shown = "the address in target.url"
 	}

@@ -30,7 +30,8 @@ type Config struct {
 	Page    string       // the address under which Server.Ready.Path stands
 	Ping    func(context.Context) error
 	Log     io.Writer
-	Line    func(string) // is given each line of the log; nil: nobody
+	Line    func(string)  // is given each line of the log; nil: nobody
+	Began   func(pid int) // is told of each process that is started, the leader of its group; nil: nobody
 	Say     func(format string, args ...any)
 }
 
@@ -158,6 +159,9 @@ func (s *Server) launch() (*process, error) {
 		return nil, fmt.Errorf("server.command: %w", err)
 	}
 	_ = w.Close() // the server has it
+	if s.cfg.Began != nil {
+		s.cfg.Began(cmd.Process.Pid)
+	}
 	go p.out.read(r)
 	go func() {
 		p.err = cmd.Wait()

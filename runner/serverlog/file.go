@@ -13,9 +13,12 @@ import (
 	"rung/spec/plan"
 )
 
-// mostHead is how much of a file's beginning is looked at, in bytes: there a server says
-// how it is set.
-const mostHead = 4 << 20
+// Bounds on what is read at once, in bytes: of a file's beginning, in which a server says
+// how it is set, and of what was written since the last time. The rest is for the next.
+const (
+	mostHead   = 4 << 20
+	mostAtOnce = 16 << 20
+)
 
 // File is the log of a server that runs already, read as it grows. It implements
 // rung/runner.LogReader.
@@ -108,8 +111,9 @@ func (f *File) renewed() bool {
 // read takes the lines that are there. Of a long one the rest is left out; one without
 // its end waits for it.
 func (f *File) read(line func(string)) {
-	for {
+	for n := 0; n < mostAtOnce; {
 		part, err := f.lines.ReadSlice('\n')
+		n += len(part)
 		ended := err == nil
 		switch {
 		case !f.whole: // the rest of a line that was taken

@@ -58,9 +58,9 @@ func hinted(line string) bool {
 // memoryAtStart is how vLLM says that the model leaves no memory for tokens.
 var memoryAtStart = regexp.MustCompile(`No available memory for the cache blocks`)
 
-// aboutRequest is a line that tells a request itself, with its text: what it says is not
-// the server's.
-var aboutRequest = regexp.MustCompile(`Received request \S+: (prompt|params)|prompt: ['"]`)
+// aboutRequest is a line that tells a request or its answer, with their texts: what they
+// say is not the server's.
+var aboutRequest = regexp.MustCompile(`Received request \S+: (prompt|params)|prompt: ['"]|Generated response`)
 
 // Kind says what a line is about; empty where it explains nothing.
 func Kind(line string) record.EventKind {
