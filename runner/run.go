@@ -32,7 +32,7 @@ type run struct {
 	clocks     map[rungKey][]float64 // median SM clock of each round that counted, in MHz
 
 	past history
-	live bool // something was sent, or is about to be: what comes is not in the past
+	live atomic.Bool // something was sent, or is about to be: what comes is not in the past
 
 	idle        map[string]*record.Sample // each card in the idle time, by UUID
 	baselineP95 float64                   // seconds; 0 where there was no baseline
@@ -53,7 +53,8 @@ type Summary struct {
 // the run failed; what was emitted before stays true.
 func (p *Prepared) Run(drain, abort context.Context, emit func(record.Item)) (Summary, error) {
 	r := &run{Prepared: p, drain: drain, abort: abort, emit: emit, emitting: newTurn(), cooled: true, clocks: map[rungKey][]float64{},
-		past: p.past, live: p.cfg.Past == nil, idle: p.past.idle, incident: p.past.incident}
+		past: p.past, idle: p.past.idle, incident: p.past.incident}
+	r.live.Store(p.cfg.Past == nil)
 	r.at(record.Place{})
 	r.sampling = newSampling(r, p.cfg.Sampler, p.cfg.Plan.GPU.Interval.D())
 	r.metering = newMetering(r, p.cfg.Metrics)
@@ -148,7 +149,7 @@ func (r *run) freshServer(ladder int, gone error) error {
 	switch {
 	case r.cfg.Server == nil:
 		return gone
-	case gone == nil && !r.live: // it has just been started, for this part of the run
+	case gone == nil && !r.live.Load(): // it has just been started, for this part of the run
 		return nil
 	case gone == nil && !asked:
 		return nil
@@ -352,7 +353,7 @@ func (r *run) event(kind record.EventKind, place record.Place, fill func(*record
 	if fill != nil {
 		fill(e)
 	}
-	if r.past.told(*e, r.live) {
+	if r.past.told(*e, r.live.Load()) {
 		return
 	}
 	r.send(record.Item{Event: e})

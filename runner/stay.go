@@ -24,7 +24,8 @@ func (s *stay) arrive() error {
 	if s.arrived {
 		return nil
 	}
-	s.arrived, s.r.live = true, true
+	s.arrived = true
+	s.r.live.Store(true)
 	if s.before != nil {
 		if err := s.before(); err != nil || s.r.stopped() {
 			return err
