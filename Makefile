@@ -25,11 +25,11 @@ demo: build ## run the quickstart on the simulated server and report it, in unde
 
 .PHONY: test
 test: ## run the tests
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 
 .PHONY: race
 race: ## run the tests with the race detector
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 30m ./...
 
 FUZZTIME ?= 60s
 FUZZED := spec:FuzzLoad spec:FuzzPlan runner/target:FuzzRead runner/target:FuzzStream runner/metrics:FuzzParse \

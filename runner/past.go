@@ -38,7 +38,7 @@ type mark struct {
 // pastRound is one attempt of one round.
 type pastRound struct {
 	rows    []record.Request
-	ended   bool
+	ended   bool // its verdict and all of its requests are there
 	verdict record.Verdict
 	reason  string
 }
@@ -72,6 +72,9 @@ func newHistory(past *Past) history {
 			h.incident = max(h.incident, *row.Incident)
 		}
 	}
+	for at, judged := range record.Judged(past.Requests, past.Events) {
+		h.rounds[at].ended = judged
+	}
 	for i := range past.Idle {
 		h.idle[past.Idle[i].UUID] = &past.Idle[i]
 	}
@@ -87,7 +90,7 @@ func (h *history) addEvent(e record.Event) {
 		h.round(e.Place)
 	case record.RoundEnd:
 		p := h.round(e.Place)
-		p.ended, p.verdict, p.reason = true, e.Verdict, e.Reason
+		p.verdict, p.reason = e.Verdict, e.Reason
 	default:
 		h.marks[markOf(e.Kind, e.Place, e.Reason)] = true
 	}

@@ -70,6 +70,15 @@ ladder "concurrency" {
 }
 `
 
+// ownProcesses skips a test of rung's own processes under the race detector, which makes them
+// ten times slower, and whose findings in them nobody would see.
+func ownProcesses(t *testing.T) {
+	t.Helper()
+	if raced {
+		t.Skip("processes of their own, which the race detector does not see")
+	}
+}
+
 // crashTrials is how many runs are killed; RUNG_CRASH says another number.
 func crashTrials(t *testing.T) int {
 	t.Helper()
@@ -87,9 +96,7 @@ func crashTrials(t *testing.T) int {
 // in its tables but for the last moment, and once resumed it has done all of its work,
 // none of it twice. The simulated server's own log says so.
 func TestKilledRunsLoseNothing(t *testing.T) {
-	if raced {
-		t.Skip("processes of their own, which the race detector does not see")
-	}
+	ownProcesses(t)
 	n := crashTrials(t)
 	want := crashWork(t, crashReference(t))
 	var wg sync.WaitGroup

@@ -76,6 +76,7 @@ func (u *under) ends() int {
 // An interrupt, a terminal that closes and a scheduler that ends a job are one: what is in
 // flight comes back, all that the server answered is in the tables, and the run can go on.
 func TestSignals(t *testing.T) {
+	ownProcesses(t)
 	want := crashWork(t, crashReference(t))
 	for name, signal := range map[string]os.Signal{"SIGINT": os.Interrupt, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +128,10 @@ func (u *under) allRecorded(run *results.Run) {
 
 // A second interrupt gives up what is in flight, and its rows say so.
 func TestSecondInterrupt(t *testing.T) {
-	u := underway(t, "", func(spec string) string { return strings.Replace(spec, "rounds   = 3\n  requests = 6\n", "rounds   = 1\n  requests = 300\n", 1) })
+	ownProcesses(t)
+	u := underway(t, "", func(spec string) string {
+		return strings.Replace(spec, "rounds   = 3\n  requests = 6\n", "rounds   = 1\n  requests = 300\n", 1)
+	})
 	const much = 100 << 10 // more than what warm-ups leave: a round is under way, and its last request not near
 	for size := int64(0); size < much; time.Sleep(time.Millisecond) {
 		found, _ := filepath.Glob(filepath.Join(u.dir, "crash", "*", "journal", "drafts.log"))
@@ -167,6 +171,7 @@ func TestSecondInterrupt(t *testing.T) {
 // A full disk ends the run with an error that names it. What was recorded by then is read,
 // and once there is room the run goes on.
 func TestFullDisk(t *testing.T) {
+	ownProcesses(t)
 	want := crashWork(t, crashReference(t))
 	disk := t.TempDir()
 	if err := syscall.Mount("none", disk, "tmpfs", 0, "size=260k"); err != nil {
@@ -238,6 +243,7 @@ func TestUnknownHost(t *testing.T) {
 // A process that was suspended measured nothing in the meantime: the round is refused and
 // sent again.
 func TestSuspended(t *testing.T) {
+	ownProcesses(t)
 	u := underway(t, "", func(spec string) string { return strings.Replace(spec, "requests = 60", "requests = 600", 1) })
 	time.Sleep(1500 * time.Millisecond) // it is in the long rounds by then
 	_ = u.cmd.Process.Signal(syscall.SIGSTOP)

@@ -182,6 +182,7 @@ func eightCards(used int64, more ...string) []string {
 // Eight cards, each with a script of its own: what each held at a rung is in the table,
 // and the report is of the one with the least room.
 func TestEightFakeCards(t *testing.T) {
+	ownProcesses(t)
 	library := gputest.Compile(t)
 	state := gputest.NewState(t)
 	idle := int64(10 << 30)
@@ -230,6 +231,7 @@ func TestEightFakeCards(t *testing.T) {
 // Whatever the driver does in the middle of a run, the run ends well: the samples end with
 // a reason, and what was measured is reported.
 func TestDriverFailsInARun(t *testing.T) {
+	ownProcesses(t)
 	library := gputest.Compile(t)
 	for name, c := range map[string]struct{ line, reason string }{
 		"lost":    {"fail temp 15", "fake error 15"},

@@ -16,6 +16,7 @@ import (
 // A rung that is killed leaves the server behind that it had started. The run that goes on
 // ends that one, starts its own, and leaves nothing.
 func TestResumeEndsTheServerLeftBehind(t *testing.T) {
+	ownProcesses(t)
 	dir, port := t.TempDir(), freePort(t)
 	spec := strings.Replace(fmt.Sprintf(crashSpec, fmt.Sprintf("http://127.0.0.1:%s", port)), "simulator {", fmt.Sprintf(`server {
   command = ["sh", "-c", "rung sim --listen 127.0.0.1:%s --model m >/dev/null 2>&1 & wait"]

@@ -80,6 +80,7 @@ func setManifest(t *testing.T, dir, name string, value any) {
 
 // What can't go on is refused, with what is in the way; what has nothing left to do ends.
 func TestResumeRefuses(t *testing.T) {
+	ownProcesses(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.hcl"), []byte(resumeSpec), 0o644); err != nil {
 		t.Fatal(err)
@@ -117,6 +118,7 @@ func TestResumeRefuses(t *testing.T) {
 
 // A run that two processes want is one's.
 func TestResumeOfARunUnderWay(t *testing.T) {
+	ownProcesses(t)
 	c := &crash{t: t, dir: t.TempDir()}
 	if err := c.serve(); err != nil {
 		t.Fatal(err)

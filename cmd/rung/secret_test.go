@@ -34,6 +34,7 @@ func secretSpecOf(spec string) string {
 // A secret stands in no file and no stream of a run: not while it goes on, when only its
 // journal has some rows, not in what a kill leaves, and not in what comes of it.
 func TestSecretsAreNowhere(t *testing.T) {
+	ownProcesses(t)
 	c := &crash{t: t, dir: t.TempDir()}
 	if err := c.serve(); err != nil {
 		t.Fatal(err)

@@ -40,8 +40,8 @@ func ReadRequests(dir string, m record.Manifest) ([]record.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	record.VoidUnjudged(rows, events)
 	drafts, err := readDrafts(dir, m, rows)
+	record.VoidUnjudged(rows, events) // without the drafts: they have no verdict
 	return append(rows, drafts...), err
 }
 

@@ -41,7 +41,8 @@ func (w *Writer) takeUp(m record.Manifest) error {
 	if err != nil {
 		return err
 	}
-	void := func(rows []record.Request) { record.VoidUnjudged(rows, events) }
+	judged := record.Judged(rows, events)
+	void := func(rows []record.Request) { record.Void(rows, judged) }
 	if err := errors.Join(takeUp(w.requests, m, void), takeUp(w.samples, m, nil), takeUp(w.events, m, nil),
 		takeUp(w.clients, m, nil), takeUp(w.server, m, nil)); err != nil {
 		return err

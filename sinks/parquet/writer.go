@@ -154,8 +154,10 @@ const syncEvery = time.Second
 
 // Flush appends what came since to the journal. From then on a crash takes nothing of it.
 func (w *Writer) Flush() error {
-	if err := errors.Join(w.requests.journal(), w.samples.journal(), w.events.journal(), w.clients.journal(), w.server.journal()); err != nil {
-		return err
+	for _, journal := range []func() error{w.requests.journal, w.samples.journal, w.events.journal, w.clients.journal, w.server.journal} {
+		if err := journal(); err != nil {
+			return err // the end of a round must not be there without its requests
+		}
 	}
 	if err := w.drafts.flush(); err != nil { // after the rows that they have become
 		return err

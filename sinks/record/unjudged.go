@@ -4,21 +4,42 @@ package record
 // verdict.
 const NoVerdict = "the run stopped before the round had a verdict"
 
-// VoidUnjudged makes requests count nowhere whose round has no end among the events: of
-// such a round some may be missing. The events are those of the whole run. It says
-// whether it changed any.
-func VoidUnjudged(rows []Request, events []Event) bool {
+// Judged says of which rounds the verdict and all requests are there. The end of a round
+// tells how many of its requests succeeded and failed: where a disk was full, it can be
+// there and they not.
+func Judged(rows []Request, events []Event) map[Place]bool {
+	type count struct{ ok, failed int }
+	have := map[Place]count{}
+	for i := range rows {
+		c := have[rows[i].Place]
+		switch {
+		case rows[i].RejectReason == NoVerdict: // as it came back, and not as it was judged
+		case rows[i].Outcome == OK:
+			c.ok++
+		case rows[i].Failed():
+			c.failed++
+		}
+		have[rows[i].Place] = c
+	}
 	judged := map[Place]bool{}
 	for _, e := range events {
 		if e.Kind == RoundEnd {
-			judged[e.Place] = true
+			c := have[e.Place]
+			judged[e.Place] = (e.OK == nil || *e.OK == c.ok) && (e.Failed == nil || *e.Failed == c.failed)
 		}
 	}
-	changed := false
+	return judged
+}
+
+// VoidUnjudged makes requests count nowhere whose round has no verdict among the events, or
+// not all of its requests. Rows and events are those of the whole run.
+func VoidUnjudged(rows []Request, events []Event) { Void(rows, Judged(rows, events)) }
+
+// Void makes requests count nowhere whose round is not judged.
+func Void(rows []Request, judged map[Place]bool) {
 	for i := range rows {
 		if r := &rows[i]; r.Counted && !judged[r.Place] {
-			r.Counted, r.RejectReason, changed = false, NoVerdict, true
+			r.Counted, r.RejectReason = false, NoVerdict
 		}
 	}
-	return changed
 }
