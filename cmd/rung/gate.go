@@ -66,12 +66,9 @@ which the latest run is taken.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			runs := make([]*results.Run, len(args))
 			for i, path := range args {
-				dir, err := a.latestRun(path)
-				if err != nil {
+				var err error
+				if runs[i], err = a.openLatest(path); err != nil {
 					return err
-				}
-				if runs[i], err = results.Open(dir); err != nil {
-					return failed(err)
 				}
 			}
 			cmp, err := results.Compare(runs[0], runs[1], anyWorkload)

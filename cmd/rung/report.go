@@ -72,15 +72,21 @@ func (a *app) options() render.Options {
 	return render.Options{Width: a.columns(), UTF8: a.utf8(), Color: a.color(a.outTTY)}
 }
 
-// analysed is the run that a path means and its report, by its own rules.
-func (a *app) analysed(path string) (*results.Run, *results.Report, error) {
+// openLatest reads the run that path means.
+func (a *app) openLatest(path string) (*results.Run, error) {
 	dir, err := a.latestRun(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	run, err := results.Open(dir)
+	return run, failed(err)
+}
+
+// analysed is the run that a path means and its report, by its own rules.
+func (a *app) analysed(path string) (*results.Run, *results.Report, error) {
+	run, err := a.openLatest(path)
 	if err != nil {
-		return nil, nil, failed(err)
+		return nil, nil, err
 	}
 	return run, results.Analyse(run, run.Plan.Analysis), nil
 }

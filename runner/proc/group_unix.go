@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -34,15 +35,34 @@ func Lives(cmd *exec.Cmd) bool {
 		return true // no such file system: the signal is all that there is
 	}
 	for _, path := range stats {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			continue // it ended meanwhile
-		}
-		// "pid (name) state parent group …"; the name may hold anything.
-		fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-		if len(fields) > 2 && string(fields[2]) == strconv.Itoa(group) && string(fields[0]) != "Z" {
+		if s, ok := statOf(path); ok && s.group == group && s.state != "Z" { // else it ended meanwhile
 			return true
 		}
 	}
 	return false
+}
+
+// stat is what the system tells of a process.
+type stat struct {
+	pid, group int
+	state      string
+	began      uint64 // clock ticks since the machine started
+}
+
+func statOf(path string) (s stat, ok bool) {
+	b, err := os.ReadFile(path)
+	end := bytes.LastIndexByte(b, ')') // "pid (name) state parent group …"; the name may hold anything
+	if err != nil || end < 0 {
+		return s, false
+	}
+	const groupField, beganField = 2, 19
+	fields := strings.Fields(string(b[end+1:]))
+	if len(fields) <= beganField {
+		return s, false
+	}
+	s.state = fields[0]
+	s.pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(path)))
+	s.group, _ = strconv.Atoi(fields[groupField])
+	s.began, err = strconv.ParseUint(fields[beganField], 10, 64)
+	return s, err == nil
 }

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -65,31 +64,6 @@ func (m Mark) End(before time.Time, grace time.Duration) bool {
 		time.Sleep(step)
 	}
 	return !m.Left(before)
-}
-
-// stat is what the system tells of a process.
-type stat struct {
-	pid, group int
-	state      string
-	began      uint64 // clock ticks since the machine started
-}
-
-func statOf(path string) (s stat, ok bool) {
-	b, err := os.ReadFile(path)
-	end := bytes.LastIndexByte(b, ')') // "pid (name) state parent group …"; the name may hold anything
-	if err != nil || end < 0 {
-		return s, false
-	}
-	const groupField, beganField = 2, 19
-	fields := strings.Fields(string(b[end+1:]))
-	if len(fields) <= beganField {
-		return s, false
-	}
-	s.state = fields[0]
-	s.pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(path)))
-	s.group, _ = strconv.Atoi(fields[groupField])
-	s.began, err = strconv.ParseUint(fields[beganField], 10, 64)
-	return s, err == nil
 }
 
 func bootID() string {

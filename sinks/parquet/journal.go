@@ -88,20 +88,20 @@ func (l *log[T]) remove() error {
 }
 
 // drafts are the requests whose round has no verdict yet.
-type drafts[T any] struct {
-	log     *log[T] // nil: none is on disk
-	pending []T     // not yet on disk
-	open    int     // whose rows have not come
-	make    func() (*log[T], error)
+type drafts struct {
+	log     *log[record.Request] // nil: none is on disk
+	pending []record.Request     // not yet on disk
+	open    int                  // whose rows have not come
+	make    func() (*log[record.Request], error)
 }
 
-func (d *drafts[T]) add(item T) {
+func (d *drafts) add(item record.Request) {
 	d.pending = append(d.pending, item)
 	d.open++
 }
 
 // judged says that the row of a draft has come.
-func (d *drafts[T]) judged() {
+func (d *drafts) judged() {
 	d.open = max(0, d.open-1)
 	if d.open == 0 {
 		d.pending = nil
@@ -110,7 +110,7 @@ func (d *drafts[T]) judged() {
 
 // flush writes the drafts that are new, and drops all once none is open: their rows are
 // in the part's log by then.
-func (d *drafts[T]) flush() (err error) {
+func (d *drafts) flush() (err error) {
 	if d.open == 0 {
 		old := d.log
 		d.log = nil

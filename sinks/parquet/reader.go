@@ -118,7 +118,7 @@ func readPart[T any](dir string, m record.Manifest, p record.Part, t table[T], a
 		if int64(len(b)) != p.Bytes {
 			return nil, fmt.Errorf("%d bytes, and the manifest says %d: cut or altered", len(b), p.Bytes)
 		}
-		if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != p.SHA256 {
+		if sumOf(b) != p.SHA256 {
 			return nil, errors.New("its SHA-256 is not the manifest's: altered")
 		}
 	}
@@ -133,17 +133,28 @@ func readPart[T any](dir string, m record.Manifest, p record.Part, t table[T], a
 }
 
 // decodeSafely reads one part of a run, whatever its bytes are.
-func decodeSafely[T any](b []byte, m record.Manifest, t table[T]) (items []T, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			items, err = nil, fmt.Errorf("damaged: %v", r)
-		}
-	}()
-	items, rows, err := decodeRows(b, t)
+func decodeSafely[T any](b []byte, m record.Manifest, t table[T]) ([]T, error) {
+	items, rows, err := decodeAny(b, t)
 	if err != nil {
 		return nil, err
 	}
 	return items, checkOwner(rows, m)
+}
+
+// decodeAny reads one part of whatever run.
+func decodeAny[T any](b []byte, t table[T]) (items []T, rows []row[T], err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			items, rows, err = nil, nil, fmt.Errorf("damaged: %v", r)
+		}
+	}()
+	return decodeRows(b, t)
+}
+
+// sumOf is the SHA-256 of bytes, in hex.
+func sumOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // decodeRows reads one Parquet file, column by column in this goroutine: a damaged

@@ -1,8 +1,6 @@
 package parquet
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,8 +110,7 @@ func sealed[T any](dir string, p record.Part, m record.Manifest, t table[T]) (re
 	if err != nil {
 		return p, fmt.Errorf("%s: %w; %s", name, err, wayOut)
 	}
-	sum := sha256.Sum256(b)
-	p.Rows, p.Bytes, p.SHA256 = int64(len(items)), int64(len(b)), hex.EncodeToString(sum[:])
+	p.Rows, p.Bytes, p.SHA256 = int64(len(items)), int64(len(b)), sumOf(b)
 	return p, nil
 }
 

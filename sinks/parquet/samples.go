@@ -1,8 +1,6 @@
 package parquet
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -80,17 +78,11 @@ func ReadSampleFile(file string) (items []record.Sample, sum string, err error) 
 	if err != nil {
 		return nil, "", err
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			items, err = nil, fmt.Errorf("%s: damaged: %v", file, r)
-		}
-	}()
-	items, _, err = decodeRows(b, samples())
+	items, _, err = decodeAny(b, samples())
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", file, err)
 	}
-	digest := sha256.Sum256(b)
-	return items, hex.EncodeToString(digest[:]), nil
+	return items, sumOf(b), nil
 }
 
 // IsParquet says whether a file begins as a Parquet file does.

@@ -30,7 +30,7 @@ type Writer struct {
 	events   *stream[record.Event]
 	clients  *stream[record.ClientSample]
 	server   *stream[record.ServerSample]
-	drafts   drafts[record.Request]
+	drafts   drafts
 	counts   record.Counts
 
 	index  *partsIndex // nil: without a journal
@@ -43,8 +43,8 @@ type Writer struct {
 // clock; it decides only when a part is old enough to be written.
 func NewWriter(dir string, id Identity, now func() time.Time) (*Writer, error) {
 	w := emptyWriter(dir, id, now)
-	for _, name := range []string{w.requests.table.name, w.samples.table.name, w.events.table.name, w.clients.table.name, w.server.table.name} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+	for _, s := range w.streams() {
+		if err := os.Mkdir(filepath.Join(dir, s.name()), 0o755); err != nil {
 			return nil, fmt.Errorf("make a table's folder: %w", err)
 		}
 	}
@@ -52,6 +52,22 @@ func NewWriter(dir string, id Identity, now func() time.Time) (*Writer, error) {
 		return nil, err
 	}
 	return w, w.openIndex()
+}
+
+// tabled is a stream of whatever table.
+type tabled interface {
+	name() string
+	journal() error
+	sync() error
+	flush() error
+	holds() bool
+	parts() []record.Part
+}
+
+// streams are all tables. The requests come first: the end of a round, an event, must not
+// be anywhere without them.
+func (w *Writer) streams() []tabled {
+	return []tabled{w.requests, w.samples, w.events, w.clients, w.server}
 }
 
 func emptyWriter(dir string, id Identity, now func() time.Time) *Writer {
@@ -100,8 +116,8 @@ func (w *Writer) release() error {
 // parts, the journal is all that has them, and stays.
 func (w *Writer) End() error {
 	err := w.release()
-	for _, left := range []bool{w.requests.open() != nil, w.samples.open() != nil, w.events.open() != nil, w.clients.open() != nil, w.server.open() != nil} {
-		if left {
+	for _, s := range w.streams() {
+		if s.holds() {
 			return err
 		}
 	}
@@ -154,9 +170,9 @@ const syncEvery = time.Second
 
 // Flush appends what came since to the journal. From then on a crash takes nothing of it.
 func (w *Writer) Flush() error {
-	for _, journal := range []func() error{w.requests.journal, w.samples.journal, w.events.journal, w.clients.journal, w.server.journal} {
-		if err := journal(); err != nil {
-			return err // the end of a round must not be there without its requests
+	for _, s := range w.streams() {
+		if err := s.journal(); err != nil {
+			return err // and those behind it are left as they are
 		}
 	}
 	if err := w.drafts.flush(); err != nil { // after the rows that they have become
@@ -164,7 +180,11 @@ func (w *Writer) Flush() error {
 	}
 	if now := w.now(); now.Sub(w.synced).Abs() >= syncEvery {
 		w.synced = now
-		return errors.Join(w.requests.sync(), w.samples.sync(), w.events.sync(), w.clients.sync(), w.server.sync(), w.drafts.log.sync())
+		errs := []error{w.drafts.log.sync()}
+		for _, s := range w.streams() {
+			errs = append(errs, s.sync())
+		}
+		return errors.Join(errs...)
 	}
 	return nil
 }
@@ -186,17 +206,20 @@ func (w *Writer) settle(kind record.EventKind) error {
 // Close writes what is still held. A table that fails keeps none of the others
 // from being written; the error names every part that was lost.
 func (w *Writer) Close() error {
-	return errors.Join(w.requests.flush(), w.samples.flush(), w.events.flush(), w.clients.flush(), w.server.flush())
+	var errs []error
+	for _, s := range w.streams() {
+		errs = append(errs, s.flush())
+	}
+	return errors.Join(errs...)
 }
 
 // Parts lists what was written so far, table by table in the order of writing.
 func (w *Writer) Parts() []record.Part {
 	var parts []record.Part
-	parts = append(parts, w.requests.written...)
-	parts = append(parts, w.samples.written...)
-	parts = append(parts, w.events.written...)
-	parts = append(parts, w.clients.written...)
-	return append(parts, w.server.written...)
+	for _, s := range w.streams() {
+		parts = append(parts, s.parts()...)
+	}
+	return parts
 }
 
 // Counts sums up the items that were taken.
@@ -219,6 +242,12 @@ type stream[T any] struct {
 func newStream[T any](w *Writer, t table[T], id Identity) *stream[T] {
 	return &stream[T]{w: w, table: t, root: w.dir, id: id, now: w.now}
 }
+
+func (s *stream[T]) name() string { return s.table.name }
+
+func (s *stream[T]) holds() bool { return len(s.held) > 0 }
+
+func (s *stream[T]) parts() []record.Part { return s.written }
 
 // part is the rows of one place, before they are a file.
 type part[T any] struct {
