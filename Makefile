@@ -51,6 +51,10 @@ crash: ## kill a hundred runs at random times, and see that each loses nothing a
 soak: ## an hour (RUNG_SOAK) at a steady rate against a failing server: memory, descriptors, every row
 	RUNG_SOAK=$(or $(RUNG_SOAK),1h) $(GO) test ./cmd/rung -count 1 -timeout 2h -v -run TestSoak
 
+$(LINT):
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VER)
+	mv bin/golangci-lint $@
+
 .PHONY: lint
 lint: $(LINT) ## run the linter, and see each fence between the packages refuse a planted import
 	$(LINT) run
