@@ -21,7 +21,7 @@ func Analyse(r *Run, rules plan.Analysis) *Report {
 // analyse gives the ladders with their rows beside the report.
 func analyse(r *Run, rules plan.Analysis) (*Report, []*walked) {
 	r, odd := r.sound()
-	all := attempts(r.apart())
+	all := r.attempts()
 	begun(all, r.Events)
 	cell := r.cell()
 	rep := newReport(r, rules)
@@ -127,14 +127,14 @@ func header(r *Run) Header {
 		Variables: m.Variables, Git: m.Git, Rung: m.Rung,
 		API: r.Plan.Target.API, URL: r.Plan.Target.URL, Model: r.Plan.Target.Model,
 		Host: m.Host, Server: m.Server, GPUs: m.GPUs, GPU: m.GPU,
-		Counts: record.Counts{Requests: int64(len(r.Requests)), Samples: int64(len(r.Samples)), Events: int64(len(r.Events))},
+		Counts: record.Counts{Requests: int64(r.Requests.Len()), Samples: int64(len(r.Samples)), Events: int64(len(r.Events))},
 	}
-	for _, q := range r.Requests {
-		if q.Counted {
-			h.Counts.Counted++
+	for k, n := range r.Requests.Kinds() {
+		if k.Counted {
+			h.Counts.Counted += int64(n)
 		}
-		if q.Failed() {
-			h.Counts.Failed++
+		if k.Failed() {
+			h.Counts.Failed += int64(n)
 		}
 	}
 	return h

@@ -16,6 +16,6 @@ func BenchmarkAnalyse(b *testing.B) {
 	r := o.Run()
 	b.ReportMetric(float64(len(r.Requests)), "rows")
 	for b.Loop() {
-		results.Analyse(r, r.Plan.Analysis)
+		results.Analyse(r.Sealed(), r.Plan.Analysis)
 	}
 }

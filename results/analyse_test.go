@@ -18,7 +18,9 @@ import (
 )
 
 // report analyses a run by its own rules.
-func report(r *results.Run) *results.Report { return results.Analyse(r, r.Plan.Analysis) }
+func report(r *resultstest.Recorded) *results.Report {
+	return results.Analyse(r.Sealed(), r.Plan.Analysis)
+}
 
 func asJSON(t *testing.T, rep *results.Report) string {
 	t.Helper()
@@ -100,7 +102,7 @@ func TestOpenGivesTheSameReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	got.Dir = r.Dir
-	if d := cmp.Diff(asJSON(t, report(r)), asJSON(t, report(got))); d != "" {
+	if d := cmp.Diff(asJSON(t, report(r)), asJSON(t, results.Analyse(got, got.Plan.Analysis))); d != "" {
 		t.Errorf("the report changed (-want +got):\n%s", d)
 	}
 	dirs, err := results.Find(filepath.Dir(dir))
@@ -173,9 +175,9 @@ func TestIdleIsBeforeTheProbes(t *testing.T) {
 	before := run.Samples[0]
 	used := *before.MemUsedBytes - resultstest.GiB
 	before.Place, before.TS, before.MemUsedBytes = record.Place{Phase: record.Probe}, 0, &used
-	after := results.Analyse(run, run.Plan.Analysis).Baseline.IdleBytes
+	after := results.Analyse(run.Sealed(), run.Plan.Analysis).Baseline.IdleBytes
 	run.Samples = append(run.Samples, before)
-	b := results.Analyse(run, run.Plan.Analysis).Baseline
+	b := results.Analyse(run.Sealed(), run.Plan.Analysis).Baseline
 	if b.IdleBytes == nil || *b.IdleBytes != used || b.IdleProbedBytes == nil || *b.IdleProbedBytes != *after {
 		t.Errorf("idle %v, after the probes %v; want %d and %d", b.IdleBytes, b.IdleProbedBytes, used, *after)
 	}
@@ -309,7 +311,7 @@ func TestUseOffline(t *testing.T) {
 	r := resultstest.Small().Run()
 	rules := r.Plan.Analysis
 	rules.Use = "offline"
-	rep := results.Analyse(r, rules)
+	rep := results.Analyse(r.Sealed(), rules)
 	if *rep.Ladders[0].Limit.Value != 8 {
 		t.Errorf("limit %+v, want the knee", rep.Ladders[0].Limit)
 	}
@@ -321,7 +323,7 @@ func TestGainAndP95Base(t *testing.T) {
 	r := resultstest.Small().Run()
 	rules := r.Plan.Analysis
 	rules.Knee.Rule = "gain_and_p95"
-	k := results.Analyse(r, rules).Ladders[0].Knee
+	k := results.Analyse(r.Sealed(), rules).Ladders[0].Knee
 	has(t, "notes", strings.Join(k.Notes, " "), "P95 is held against")
 	if k.Answer != results.Found {
 		t.Errorf("%+v", k)

@@ -24,20 +24,20 @@ type Output struct {
 func (v visits) output() *Output {
 	var o Output
 	sum := 0.0
-	for r := range v.successes() {
-		if r.OutputTokens == nil || r.OutputTokensPlanned == nil {
+	for k, n := range v.succeeded() {
+		if k.OutputTokens == nil || k.OutputTokensPlanned == nil {
 			continue
 		}
-		n := *r.OutputTokens
+		tokens := *k.OutputTokens
 		if o.N == 0 {
-			o.Min, o.Max = n, n
+			o.Min, o.Max = tokens, tokens
 		}
-		o.Min, o.Max, o.Planned = min(o.Min, n), max(o.Max, n), max(o.Planned, *r.OutputTokensPlanned)
-		if n < *r.OutputTokensPlanned {
-			o.Short++
+		o.Min, o.Max, o.Planned = min(o.Min, tokens), max(o.Max, tokens), max(o.Planned, *k.OutputTokensPlanned)
+		if tokens < *k.OutputTokensPlanned {
+			o.Short += n
 		}
-		sum += float64(n)
-		o.N++
+		sum += float64(n) * float64(tokens)
+		o.N += n
 	}
 	if o.N == 0 {
 		return nil
@@ -69,15 +69,15 @@ func (w *walked) cache(template int) *Cache {
 	for i := range w.out.Rungs {
 		r := &w.out.Rungs[i]
 		var prompt, cached int64
-		for q := range w.rows[r.Index].counted().successes() {
-			n := q.InputTokensPlanned
-			if q.InputTokens != nil {
-				n = *q.InputTokens
+		for k, n := range w.rows[r.Index].counted().succeeded() {
+			tokens := k.InputTokensPlanned
+			if k.InputTokens != nil {
+				tokens = *k.InputTokens
 			}
-			prompt += int64(max(n, 0))
-			if q.CachedTokens != nil && *q.CachedTokens > 0 {
-				cached += int64(*q.CachedTokens)
-				c.Expected = c.Expected && *q.CachedTokens <= shared*max(q.Inputs, 1)
+			prompt += int64(n) * int64(max(tokens, 0))
+			if k.CachedTokens != nil && *k.CachedTokens > 0 {
+				cached += int64(n) * int64(*k.CachedTokens)
+				c.Expected = c.Expected && *k.CachedTokens <= shared*max(k.Inputs, 1)
 			}
 		}
 		c.PromptTokens, c.CachedTokens = c.PromptTokens+prompt, c.CachedTokens+cached
@@ -114,11 +114,11 @@ type Said struct {
 // record.Outcomes.
 func said(rows visits) []Said {
 	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, func(a, b attempt) int { return cmp.Compare(a.rows[0].SentTS, b.rows[0].SentTS) })
+	slices.SortStableFunc(rows, func(a, b attempt) int { return cmp.Compare(a.rows.At(0).SentTS, b.rows.At(0).SentTS) })
 	first := map[string]*Said{}
 	var order []string
 	for _, a := range rows {
-		for _, r := range a.rows {
+		for r := range a.rows.All() {
 			if !r.Failed() {
 				continue
 			}
@@ -131,7 +131,7 @@ func said(rows visits) []Said {
 			}
 			s.N++
 			if s.Text == "" {
-				s.Text = firstWords(r.Error)
+				s.Text = firstWords(a.rows.Words(r.Outcome))
 			}
 		}
 	}
@@ -218,8 +218,8 @@ type TimedOut struct {
 func timeouts(rows visits) []TimedOut {
 	n := map[TimedOut]int{}
 	for _, a := range rows {
-		for i := range a.rows {
-			if r := &a.rows[i]; r.Outcome == record.Timeout {
+		for r := range a.rows.All() {
+			if r.Outcome == record.Timeout {
 				n[TimedOut{Value: a.Value, InputTokens: r.InputTokensPlanned}]++
 			}
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // chat is a concurrency ladder of a generating model.
-func chat() *results.Run {
+func chat() *resultstest.Recorded {
 	return resultstest.Options{
 		API: plan.OpenAIChat, Chat: true, NoGPU: true,
 		Ladders: []plan.Ladder{resultstest.Ladder("concurrency", plan.AxisConcurrency, 3, 1, 40, 1, 2, 4, 8)},
@@ -24,7 +24,7 @@ func chat() *results.Run {
 }
 
 // measured changes the measured requests of one rung; those of all for value 0.
-func measured(r *results.Run, value float64, change func(*record.Request)) {
+func measured(r *resultstest.Recorded, value float64, change func(*record.Request)) {
 	for i := range r.Requests {
 		if q := &r.Requests[i]; q.Phase == record.Measure && (value == 0 || q.Value == value) {
 			change(q)
@@ -33,7 +33,7 @@ func measured(r *results.Run, value float64, change func(*record.Request)) {
 }
 
 // changeEach changes the requests of a phase.
-func changeEach(r *results.Run, p record.Phase, change func(*record.Request)) {
+func changeEach(r *resultstest.Recorded, p record.Phase, change func(*record.Request)) {
 	for i := range r.Requests {
 		if q := &r.Requests[i]; q.Phase == p {
 			change(q)
@@ -48,29 +48,35 @@ func TestNoFigureIsNoNumber(t *testing.T) {
 	none := regexp.MustCompile(`NaN|\bInf|[+-]Inf`)
 	rules := resultstest.Rules
 	for name, c := range map[string]struct {
-		change func(*results.Run)
+		change func(*resultstest.Recorded)
 		rules  func(*plan.Analysis)
 	}{
-		"output 0":        {change: func(r *results.Run) { measured(r, 0, func(q *record.Request) { q.OutputTokens = new(0) }) }},
-		"output negative": {change: func(r *results.Run) { measured(r, 0, func(q *record.Request) { q.OutputTokens = new(-1000000) }) }},
-		"output huge":     {change: func(r *results.Run) { measured(r, 0, func(q *record.Request) { q.OutputTokens = new(math.MaxInt) }) }},
-		"one rung's output 0": {change: func(r *results.Run) {
+		"output 0": {change: func(r *resultstest.Recorded) { measured(r, 0, func(q *record.Request) { q.OutputTokens = new(0) }) }},
+		"output negative": {change: func(r *resultstest.Recorded) {
+			measured(r, 0, func(q *record.Request) { q.OutputTokens = new(-1000000) })
+		}},
+		"output huge": {change: func(r *resultstest.Recorded) {
+			measured(r, 0, func(q *record.Request) { q.OutputTokens = new(math.MaxInt) })
+		}},
+		"one rung's output 0": {change: func(r *resultstest.Recorded) {
 			measured(r, 1, func(q *record.Request) { q.OutputTokens = new(0) })
 		}},
-		"no time": {change: func(r *results.Run) {
+		"no time": {change: func(r *resultstest.Recorded) {
 			measured(r, 0, func(q *record.Request) { q.DoneTS, q.DueTS = q.SentTS, q.SentTS })
 		}},
-		"tiny times": {change: func(r *results.Run) {
+		"tiny times": {change: func(r *resultstest.Recorded) {
 			measured(r, 0, func(q *record.Request) { q.DueTS, q.SentTS, q.DoneTS = 0, 0, 5e-324 })
 		}},
-		"NaN":         {change: func(r *results.Run) { measured(r, 4, func(q *record.Request) { q.DoneTS = math.NaN() }) }},
-		"infinite":    {change: func(r *results.Run) { measured(r, 4, func(q *record.Request) { q.DueTS = math.Inf(-1) }) }},
-		"huge":        {change: func(r *results.Run) { measured(r, 4, func(q *record.Request) { q.DoneTS = 1e308 }) }},
-		"event":       {change: func(r *results.Run) { r.Events[2].TS, r.Events[2].Kind = math.NaN(), record.Warning }},
-		"equal":       {change: func(r *results.Run) { r.Plan.Cells[0].Ladders[0].Rungs[1].Value = 1 }},
-		"value 0":     {change: func(r *results.Run) { r.Plan.Cells[0].Ladders[0].Rungs[0].Value = 0 }},
-		"value 1e300": {change: func(r *results.Run) { r.Plan.Cells[0].Ladders[0].Rungs[3].Value = 1e300 }},
-		"baseline 0":  {change: func(r *results.Run) { changeEach(r, record.Baseline, func(q *record.Request) { q.DoneTS = q.DueTS }) }},
+		"NaN":         {change: func(r *resultstest.Recorded) { measured(r, 4, func(q *record.Request) { q.DoneTS = math.NaN() }) }},
+		"infinite":    {change: func(r *resultstest.Recorded) { measured(r, 4, func(q *record.Request) { q.DueTS = math.Inf(-1) }) }},
+		"huge":        {change: func(r *resultstest.Recorded) { measured(r, 4, func(q *record.Request) { q.DoneTS = 1e308 }) }},
+		"event":       {change: func(r *resultstest.Recorded) { r.Events[2].TS, r.Events[2].Kind = math.NaN(), record.Warning }},
+		"equal":       {change: func(r *resultstest.Recorded) { r.Plan.Cells[0].Ladders[0].Rungs[1].Value = 1 }},
+		"value 0":     {change: func(r *resultstest.Recorded) { r.Plan.Cells[0].Ladders[0].Rungs[0].Value = 0 }},
+		"value 1e300": {change: func(r *resultstest.Recorded) { r.Plan.Cells[0].Ladders[0].Rungs[3].Value = 1e300 }},
+		"baseline 0": {change: func(r *resultstest.Recorded) {
+			changeEach(r, record.Baseline, func(q *record.Request) { q.DoneTS = q.DueTS })
+		}},
 
 		"elasticity 0":  {rules: func(a *plan.Analysis) { a.Knee.Elasticity = 0 }},
 		"elasticity -1": {rules: func(a *plan.Analysis) { a.Knee.Elasticity = -1 }},
@@ -93,7 +99,7 @@ func TestNoFigureIsNoNumber(t *testing.T) {
 			if c.rules != nil {
 				c.rules(&a)
 			}
-			if got := none.FindString(asJSON(t, results.Analyse(r, a))); got != "" {
+			if got := none.FindString(asJSON(t, results.Analyse(r.Sealed(), a))); got != "" {
 				t.Errorf("the report holds %s", got)
 			}
 		})
@@ -316,10 +322,10 @@ func TestHeadroomOfALengthLadder(t *testing.T) {
 }
 
 func TestSimulatedByItsOwnWord(t *testing.T) {
-	for name, change := range map[string]func(*results.Run){
-		"software": func(r *results.Run) { r.Manifest.Server.Software = "rung simulated" },
-		"card":     func(r *results.Run) { r.Manifest.GPUs[0].Name = "simulated GPU" },
-		"samples":  func(r *results.Run) { r.Samples[3].MemCall = "simulated" },
+	for name, change := range map[string]func(*resultstest.Recorded){
+		"software": func(r *resultstest.Recorded) { r.Manifest.Server.Software = "rung simulated" },
+		"card":     func(r *resultstest.Recorded) { r.Manifest.GPUs[0].Name = "simulated GPU" },
+		"samples":  func(r *resultstest.Recorded) { r.Samples[3].MemCall = "simulated" },
 	} {
 		r := resultstest.Small().Run()
 		if rep := report(r); rep.Simulated || rep.SimulatedBy != "" {

@@ -70,7 +70,7 @@ func (b *Baseline) interference(most float64) {
 func (b *Baseline) tokens(api plan.API, counted visits) {
 	var seconds, input, output float64
 	for _, a := range counted {
-		for _, r := range a.rows {
+		for r := range a.rows.All() {
 			if r.Outcome != record.OK {
 				continue
 			}

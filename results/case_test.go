@@ -111,7 +111,7 @@ func TestDroppedRowsAreSound(t *testing.T) {
 }
 
 // queued is a server whose own queue takes 63 requests: more get a 429.
-func queued() *results.Run {
+func queued() *resultstest.Recorded {
 	o := resultstest.Options{
 		API: plan.OpenAIChat, Chat: true, Slots: 64,
 		Ladders: []plan.Ladder{resultstest.Ladder("concurrency", plan.AxisConcurrency, 3, 1, 40, 8, 16, 32, 64, 128)},

@@ -19,26 +19,20 @@ func checking(p record.Place) bool {
 	return p.Phase == record.Retest || p.Phase == record.Confirm && p.Ladder == ""
 }
 
-// apart gives the requests with the warm-ups of checks told from others by when they
-// were sent.
-func (r *Run) apart() []record.Request {
+// checksBegun are the events of checks that begin.
+func (r *Run) checksBegun() []record.Event {
 	var begins []record.Event
 	for _, e := range r.Events {
 		if e.Kind == record.PhaseBegin && checking(e.Place) {
 			begins = append(begins, e)
 		}
 	}
-	if len(begins) == 0 {
-		return r.Requests
-	}
-	rows := slices.Clone(r.Requests)
-	for i := range rows {
-		q := &rows[i]
-		if q.Phase == record.Warmup && slices.ContainsFunc(begins, func(e record.Event) bool { return e.Ladder == q.Ladder && q.SentTS >= e.TS }) {
-			q.Phase = checkWarmup
-		}
-	}
-	return rows
+	return begins
+}
+
+// afterAny says that a time lies behind one of the beginnings that are of a ladder.
+func afterAny(begins []record.Event, ladder string, ts float64) bool {
+	return slices.ContainsFunc(begins, func(e record.Event) bool { return e.Ladder == ladder && ts >= e.TS })
 }
 
 // The kinds of check, and what they can say.
@@ -141,7 +135,7 @@ func (m *memory) check(k *Check, place record.Place, all visits, stop plan.Stop,
 	counted := rows.filter(func(a attempt) bool { return a.counted })
 	k.Latency = summarise(counted.latencies())
 	if len(rows) > 0 {
-		q := rows[0].rows[0]
+		q := rows[0].rows.At(0)
 		k.Shape.Batch, k.Shape.InFlight = q.Inputs, q.InFlight
 		if place.Ladder != "" {
 			k.Value = &rows[0].Value

@@ -124,7 +124,7 @@ func TestChecksOfAnotherLimit(t *testing.T) {
 	r := held().Run()
 	rules := r.Plan.Analysis
 	rules.Use = "offline"
-	rep := results.Analyse(r, rules)
+	rep := results.Analyse(r.Sealed(), rules)
 	if l := rep.Ladders[0].Limit; *l.Value != 8 || l.Check != results.NotChecked {
 		t.Errorf("limit %+v", l)
 	}
@@ -211,19 +211,19 @@ func TestInvalid(t *testing.T) {
 	if v := report(resultstest.Small().Run()).Invalid; len(v) > 0 {
 		t.Errorf("invalid: %v", v)
 	}
-	for want, change := range map[string]func(*results.Run){
-		"did not end as done":  func(r *results.Run) { r.Manifest.Status = record.InterruptedStatus },
-		"did not end in order": func(r *results.Run) { r.Unverified = true },
-		"every round was refused": func(r *results.Run) {
+	for want, change := range map[string]func(*resultstest.Recorded){
+		"did not end as done":  func(r *resultstest.Recorded) { r.Manifest.Status = record.InterruptedStatus },
+		"did not end in order": func(r *resultstest.Recorded) { r.Unverified = true },
+		"every round was refused": func(r *resultstest.Recorded) {
 			measured(r, 4, func(q *record.Request) { q.Counted, q.RejectReason = false, "throttled: x" })
 		},
-		"client_limited": func(r *results.Run) {
+		"client_limited": func(r *resultstest.Recorded) {
 			measured(r, 4, func(q *record.Request) { q.Counted, q.RejectReason = false, "client_limited: x" })
 		},
-		"the baseline is noisy": func(r *results.Run) {
+		"the baseline is noisy": func(r *resultstest.Recorded) {
 			changeEach(r, record.Baseline, func(q *record.Request) { q.DoneTS += 0.1 * float64(q.Index%8/7) })
 		},
-		`"batch": nothing was measured`: func(r *results.Run) { r.Requests = nil },
+		`"batch": nothing was measured`: func(r *resultstest.Recorded) { r.Requests = nil },
 	} {
 		r := resultstest.Small().Run()
 		change(r)

@@ -3,8 +3,6 @@ package results
 import (
 	"fmt"
 	"math"
-
-	"rung/sinks/record"
 )
 
 const (
@@ -91,14 +89,8 @@ func latencyAt(r *Rung, q float64) *float64 {
 // medians are those of the latencies of each round.
 func medians(v visits) []float64 {
 	var out []float64
-	for _, a := range v {
-		var all []float64
-		for _, r := range a.rows {
-			if r.Outcome == record.OK {
-				all = append(all, r.LatencyS())
-			}
-		}
-		if len(all) > 0 {
+	for i := range v {
+		if all := v[i : i+1].latencies(); len(all) > 0 {
 			out = append(out, median(all))
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // ofPasses is a server of embeddings, so many times as slow, over five passes.
-func ofPasses(slower float64, passes int, edge int) *results.Run {
+func ofPasses(slower float64, passes int, edge int) *resultstest.Recorded {
 	o := resultstest.Options{
 		Ladders: []plan.Ladder{resultstest.Ladder("batch", plan.AxisBatch, passes, 4, 15, 1, 2, 4, 8, 16, 32)},
 		Service: func(s plan.Shape) float64 { return slower * (0.002 + max(0.010, 4e-6*float64(s.Batch*s.InputTokens))) },
@@ -26,9 +26,9 @@ func ofPasses(slower float64, passes int, edge int) *results.Run {
 	return o.Run()
 }
 
-func compare(t *testing.T, a, b *results.Run) results.Comparison {
+func compare(t *testing.T, a, b *resultstest.Recorded) results.Comparison {
 	t.Helper()
-	c, err := results.Compare(a, b, false)
+	c, err := results.Compare(a.Sealed(), b.Sealed(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestCompareOnFew(t *testing.T) {
 	if r := c.Ladders[0].Rungs[0]; r.Throughput.Over != "rounds" || r.Throughput.NA != 8 || r.LatencyOf != "median" || !r.Throughput.Differs {
 		t.Errorf("%+v", r.Throughput)
 	}
-	few := func(slower float64) *results.Run {
+	few := func(slower float64) *resultstest.Recorded {
 		r := ofPasses(slower, 1, 64)
 		for i := range r.Requests {
 			if q := &r.Requests[i]; q.Phase == record.Measure && q.Round > 1 {
@@ -119,11 +119,11 @@ func TestCompareOnFew(t *testing.T) {
 func TestCompareOtherWork(t *testing.T) {
 	a, b := ofPasses(1, 2, 64), ofPasses(1, 2, 64)
 	b.Manifest.WorkloadHash, b.Plan.Cells[0].WorkloadHash = "other", "other"
-	if _, err := results.Compare(a, b, false); !errors.Is(err, results.ErrOtherWork) {
+	if _, err := results.Compare(a.Sealed(), b.Sealed(), false); !errors.Is(err, results.ErrOtherWork) {
 		t.Errorf("%v", err)
 	}
 	b.Plan.Cells[0].Ladders[0].Rungs[2].Shape.InputTokens = 1024
-	c, err := results.Compare(a, b, true)
+	c, err := results.Compare(a.Sealed(), b.Sealed(), true)
 	if err != nil || !strings.Contains(strings.Join(c.Warnings, " "), "did other work") || len(c.Ladders[0].Rungs) != 5 || c.Ladders[0].Unpaired[0] != 4 {
 		t.Errorf("%+v, %v", c, err)
 	}

@@ -22,7 +22,7 @@ func TestOfflineNeverTakesTheEdge(t *testing.T) {
 	r := o.Run()
 	rules := r.Plan.Analysis
 	rules.Use = "offline"
-	l := results.Analyse(r, rules).Ladders[0]
+	l := results.Analyse(r.Sealed(), rules).Ladders[0]
 	if l.Edge == nil || l.Edge.Value != 8 || l.Limit.Value == nil || *l.Limit.Value != 4 || l.Limit.Bound != results.BoundEdge {
 		t.Errorf("edge %+v, limit %+v", l.Edge, l.Limit)
 	}
@@ -81,7 +81,7 @@ func TestUnfinishedRunSaysWhatIsMissing(t *testing.T) {
 }
 
 func TestEmptyRun(t *testing.T) {
-	r := &results.Run{Plan: plan.Plan{Cells: []plan.Cell{{}}}, Manifest: record.Manifest{Status: record.Failed, Error: "the server is not there"}}
+	r := &resultstest.Recorded{Run: results.Run{Plan: plan.Plan{Cells: []plan.Cell{{}}}, Manifest: record.Manifest{Status: record.Failed, Error: "the server is not there"}}}
 	rep := report(r)
 	has(t, "verdict", rep.Verdict, "From a run that failed: nothing to configure: the plan has no ladder")
 	has(t, "notices", strings.Join(rep.Notices, " "), "The run failed: the server is not there")

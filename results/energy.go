@@ -39,7 +39,7 @@ func (b *Baseline) energy(r *Run, all visits) {
 	}
 	tokens := 0.0
 	for _, a := range rows {
-		for _, q := range a.rows {
+		for q := range a.rows.All() {
 			if q.Outcome != record.OK || q.DoneTS < from || q.DoneTS > to {
 				continue
 			}

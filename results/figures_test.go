@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rung/results/rows"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -47,6 +48,10 @@ func call(inFlight int, sent, done float64, o record.Outcome) record.Request {
 	}
 }
 
+func attemptsOf(calls ...record.Request) []attempt {
+	return (&Run{Requests: rows.Of(calls)}).attempts()
+}
+
 func inputs() unit {
 	return unitOf(plan.OpenAIEmbeddings, plan.AxisBatch, nil)
 }
@@ -54,9 +59,9 @@ func inputs() unit {
 // One at a time: the window is the whole round, and a failure takes time but is
 // no work. 3 of 4 requests of 2 inputs in 4 s.
 func TestThroughputOneAtATime(t *testing.T) {
-	v := visits(attempts([]record.Request{
+	v := visits(attemptsOf(
 		call(1, 10, 11, record.OK), call(1, 11, 12, record.OK), call(1, 12, 13, record.ServerError), call(1, 13, 14, record.OK),
-	}))
+	))
 	if got := v.flow(inputs()); *got.rate() != 6.0/4 || *got.inFlight() != 1 {
 		t.Errorf("throughput %g, in flight %g, want 1.5 and 1", *got.rate(), *got.inFlight())
 	}
@@ -72,7 +77,7 @@ func TestThroughputLeavesTheTailOut(t *testing.T) {
 	for i := range rows {
 		rows[i].Index = i
 	}
-	got := visits(attempts(rows)).flow(inputs())
+	got := visits(attemptsOf(rows...)).flow(inputs())
 	if *got.rate() != 4.0/2 || *got.inFlight() != 2 {
 		t.Errorf("throughput %g, in flight %g, want 2 and 2", *got.rate(), *got.inFlight())
 	}
@@ -82,7 +87,7 @@ func TestThroughputLeavesTheTailOut(t *testing.T) {
 func TestThroughputWithoutAWindow(t *testing.T) {
 	rows := []record.Request{call(2, 10, 11, record.OK), call(2, 10, 12, record.OK)}
 	rows[1].Index = 1
-	if got := visits(attempts(rows)).flow(inputs()).rate(); got != nil {
+	if got := visits(attemptsOf(rows...)).flow(inputs()).rate(); got != nil {
 		t.Errorf("throughput %g of a round without a window, want none", *got)
 	}
 }
@@ -92,7 +97,7 @@ func TestThroughputWithoutAWindow(t *testing.T) {
 func TestThroughputSumsWindows(t *testing.T) {
 	a, b := call(1, 10, 11, record.OK), call(1, 20, 23, record.OK)
 	b.Round = 1
-	if got := visits(attempts([]record.Request{b, a})).flow(inputs()).rate(); *got != 1 {
+	if got := visits(attemptsOf(b, a)).flow(inputs()).rate(); *got != 1 {
 		t.Errorf("throughput %g, want 1", *got)
 	}
 }
@@ -100,13 +105,14 @@ func TestThroughputSumsWindows(t *testing.T) {
 func TestUnits(t *testing.T) {
 	r := call(1, 0, 1, record.OK)
 	r.OutputTokens = new(64)
-	told := attempts([]record.Request{r})
-	if u := unitOf(plan.OpenAIChat, plan.AxisConcurrency, told); u.name != tokensPerS || u.worth(r) != 64 {
-		t.Errorf("chat with usage: %s worth %g", u.name, u.worth(r))
+	told := attemptsOf(r)
+	if u := unitOf(plan.OpenAIChat, plan.AxisConcurrency, told); u.name != tokensPerS || u.worth(told[0].rows.At(0)) != 64 {
+		t.Errorf("chat with usage: %s worth %g", u.name, u.worth(told[0].rows.At(0)))
 	}
 	r.OutputTokens = nil
-	if u := unitOf(plan.OpenAIChat, plan.AxisConcurrency, attempts([]record.Request{r})); u.name != requestsPerS || u.worth(r) != 1 || u.reason == "" {
-		t.Errorf("chat without usage: %s worth %g, %q", u.name, u.worth(r), u.reason)
+	told = attemptsOf(r)
+	if u := unitOf(plan.OpenAIChat, plan.AxisConcurrency, told); u.name != requestsPerS || u.worth(told[0].rows.At(0)) != 1 || u.reason == "" {
+		t.Errorf("chat without usage: %s worth %g, %q", u.name, u.worth(told[0].rows.At(0)), u.reason)
 	}
 }
 
@@ -121,7 +127,7 @@ func TestRefusals(t *testing.T) {
 	add(0, 1, "")
 	add(1, 0, "client_limited: 1.2 in flight")
 	add(1, 1, "client_limited: 1.2 in flight")
-	refused, lost := visits(attempts(rows)).refusals()
+	refused, lost := visits(attemptsOf(rows...)).refusals()
 	if lost != 1 || len(refused) != 2 || refused[0].Attempts != 2 || !limitedByClient(refused) {
 		t.Errorf("refused %v, %d rounds lost", refused, lost)
 	}

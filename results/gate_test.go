@@ -12,7 +12,7 @@ import (
 )
 
 // reference is a run with criteria, whose limits are 4 in a batch and 4 at once.
-func reference() *results.Run {
+func reference() *resultstest.Recorded {
 	o := resultstest.Small()
 	o.Ladders[0] = resultstest.Ladder("batch", plan.AxisBatch, 3, 4, 5, 1, 2, 4, 8, 16, 32, 64)
 	r := o.Run()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"rung/results/rows"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -13,40 +14,48 @@ import (
 // attempt is all requests of one attempt of one round, in order of index.
 type attempt struct {
 	record.Place
-	rows    []record.Request
+	rows    *rows.Attempt
 	counted bool
 	reason  string  // why it does not count
 	begin   float64 // of the round, on the run's clock; NaN where no event says
 }
 
-// attempts sorts requests by their place, so that their order in the files means
-// nothing, and cuts them into attempts of rounds. Probes are left out.
-func attempts(rows []record.Request) []attempt {
-	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b record.Request) int {
-		return cmp.Or(comparePlaces(a.Place, b.Place), cmp.Compare(a.Index, b.Index), cmp.Compare(a.ID, b.ID), cmp.Compare(a.SentTS, b.SentTS))
-	})
+// attempts gives the attempts of rounds in order of their places, with the warm-ups of
+// checks told from others by when they were sent. Probes are left out.
+func (r *Run) attempts() []attempt {
+	checks := r.checksBegun()
 	var out []attempt
-	for begin := 0; begin < len(rows); {
-		end := begin + 1
-		for end < len(rows) && comparePlaces(rows[begin].Place, rows[end].Place) == 0 {
-			end++
-		}
-		switch rows[begin].Phase {
-		case record.Baseline, record.Warmup, record.Measure, record.Confirm, record.Retest, checkWarmup:
-			out = append(out, newAttempt(rows[begin:end]))
+	for _, a := range r.Requests.Attempts() {
+		switch a.Place.Phase {
+		case record.Baseline, record.Measure, record.Confirm, record.Retest:
+			out = append(out, newAttempt(a, a.Place.Phase))
+		case record.Warmup:
+			of := func(q rows.Row) bool { return afterAny(checks, a.Place.Ladder, q.SentTS) }
+			if mine := a.Where(func(q rows.Row) bool { return !of(q) }); mine.Len() > 0 {
+				out = append(out, newAttempt(mine, record.Warmup))
+			}
+			if theirs := a.Where(of); theirs.Len() > 0 {
+				out = append(out, newAttempt(theirs, checkWarmup))
+			}
 		default:
 		}
-		begin = end
 	}
 	return out
 }
 
 // newAttempt takes the verdict of the round from a row that is none of those sent
 // again, which never count.
-func newAttempt(rows []record.Request) attempt {
-	said := rows[max(0, slices.IndexFunc(rows, func(r record.Request) bool { return !r.ResetIdle }))]
-	return attempt{Place: said.Place, rows: rows, counted: said.Counted, reason: said.RejectReason, begin: math.NaN()}
+func newAttempt(a *rows.Attempt, phase record.Phase) attempt {
+	said := a.At(0)
+	for q := range a.All() {
+		if !q.ResetIdle {
+			said = q
+			break
+		}
+	}
+	place := a.Place
+	place.Phase, place.Value = phase, said.Value
+	return attempt{Place: place, rows: a, counted: said.Counted, reason: said.RejectReason, begin: math.NaN()}
 }
 
 // begun fills in when the rounds began, as the events say.
@@ -62,12 +71,6 @@ func begun(all []attempt, events []record.Event) {
 			all[i].begin = ts
 		}
 	}
-}
-
-func comparePlaces(a, b record.Place) int {
-	return cmp.Or(
-		cmp.Compare(a.Ladder, b.Ladder), cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Rung, b.Rung),
-		cmp.Compare(a.Pass, b.Pass), cmp.Compare(a.Round, b.Round), cmp.Compare(a.Attempt, b.Attempt))
 }
 
 // visits are the attempts at one rung.
@@ -96,13 +99,25 @@ func (v visits) filter(keep func(attempt) bool) visits {
 	return out
 }
 
-// successes are the requests that the server answered well, as they lie: a copy of each
-// would cost more than all that is done with them.
-func (v visits) successes() iter.Seq[*record.Request] {
-	return func(yield func(*record.Request) bool) {
+// successes are the requests that the server answered well.
+func (v visits) successes() iter.Seq[rows.Row] {
+	return func(yield func(rows.Row) bool) {
 		for _, a := range v {
-			for i := range a.rows {
-				if r := &a.rows[i]; r.Outcome == record.OK && !yield(r) {
+			for r := range a.rows.All() {
+				if r.Outcome == record.OK && !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// succeeded are the kinds of the successes, and how many follow one another of each.
+func (v visits) succeeded() iter.Seq2[*rows.Kind, int] {
+	return func(yield func(*rows.Kind, int) bool) {
+		for _, a := range v {
+			for k, n := range a.rows.Kinds() {
+				if k.Outcome == record.OK && !yield(k, n) {
 					return
 				}
 			}
@@ -112,9 +127,17 @@ func (v visits) successes() iter.Seq[*record.Request] {
 
 // latencies are those of the successes, in seconds.
 func (v visits) latencies() []float64 {
-	var out []float64
-	for r := range v.successes() {
-		out = append(out, r.LatencyS())
+	n := 0
+	for _, a := range v {
+		n += a.rows.Len()
+	}
+	out := make([]float64, 0, n)
+	for _, a := range v {
+		for i, t := range a.rows.Round().Times {
+			if a.rows.Kind(i).Outcome == record.OK {
+				out = append(out, t.LatencyS())
+			}
+		}
 	}
 	return out
 }
@@ -125,9 +148,9 @@ func (v visits) latencies() []float64 {
 func (v visits) tally() plan.Tally {
 	var t plan.Tally
 	for _, a := range v {
-		for _, r := range a.rows {
-			if r.Outcome != record.Cancelled && !r.ResetIdle {
-				t.Add(string(r.Outcome), r.Failed())
+		for k, n := range a.rows.Kinds() {
+			if k.Outcome != record.Cancelled && !k.ResetIdle {
+				t.Add(string(k.Outcome), k.Failed(), n)
 			}
 		}
 	}

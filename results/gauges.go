@@ -103,7 +103,7 @@ func newMetrics(r *Run, all []reading) Metrics {
 func (w *walked) windows(v visits, rung int) []record.Window {
 	var out []record.Window
 	for _, a := range v {
-		window := record.SteadyWindow(a.rows)
+		window := a.rows.Round().SteadyWindow()
 		if w.plan.Axis == plan.AxisRate {
 			window = a.planned(w.plan.Rungs[rung].Duration.Seconds())
 		}
@@ -206,13 +206,13 @@ func (v visits) span() record.Window {
 	var out record.Window
 	first := true
 	for _, a := range v {
-		for _, r := range a.rows {
+		for _, t := range a.rows.Round().Times {
 			switch {
-			case !r.Sent():
+			case !t.Sent():
 			case first:
-				out, first = record.Window{Begin: r.SentTS, End: r.DoneTS}, false
+				out, first = record.Window{Begin: t.SentTS, End: t.DoneTS}, false
 			default:
-				out.Begin, out.End = min(out.Begin, r.SentTS), max(out.End, r.DoneTS)
+				out.Begin, out.End = min(out.Begin, t.SentTS), max(out.End, t.DoneTS)
 			}
 		}
 	}

@@ -28,14 +28,15 @@ func (w *walked) histogram() *Histogram {
 	for i := range bins + 1 {
 		out.BoundsS = append(out.BoundsS, math.Exp(from+float64(i)*step))
 	}
-	for _, r := range w.out.Rungs {
+	out.Rungs = make([][]int, len(w.out.Rungs))
+	each(len(w.out.Rungs), func(i int) {
 		row := make([]int, bins)
-		for _, s := range w.rows[r.Index].counted().latencies() {
+		for _, s := range w.rows[w.out.Rungs[i].Index].counted().latencies() {
 			if s > 0 {
 				row[min(max(int((math.Log(s)-from)/step), 0), bins-1)]++
 			}
 		}
-		out.Rungs = append(out.Rungs, row)
-	}
+		out.Rungs[i] = row
+	})
 	return out
 }

@@ -13,7 +13,7 @@ func TestCompareSettingsInForce(t *testing.T) {
 	a, b := resultstest.Small().Run(), resultstest.Small().Run()
 	a.Manifest.Server.Settings = []record.Setting{{Name: "max_num_seqs", InForce: "2", Source: "log"}, {Name: "block_size", InForce: "16", Source: "page"}}
 	b.Manifest.Server.Settings = []record.Setting{{Name: "max_num_seqs", InForce: "8", Source: "log"}, {Name: "block_size", InForce: "16", Source: "page"}}
-	c, err := results.Compare(a, b, false)
+	c, err := results.Compare(a.Sealed(), b.Sealed(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestCompareSettingsInForce(t *testing.T) {
 	}
 	has(t, "verdict", c.Verdict, "Nothing moved, though the server runs with other settings", "max_num_seqs 8")
 	b.Manifest.Server.Settings[0] = record.Setting{Name: "max_num_seqs", Flag: "--max-num-seqs", Asked: "8", InForce: "2", Source: "log", Differs: true}
-	if c, err = results.Compare(a, b, false); err != nil || len(c.InForce) != 1 {
+	if c, err = results.Compare(a.Sealed(), b.Sealed(), false); err != nil || len(c.InForce) != 1 {
 		t.Fatalf("%v, %q", err, c.InForce)
 	}
 	has(t, "verdict", c.Verdict, "a change did not take effect", "not in force: --max-num-seqs 8; the server runs with 2 (log)")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rung/results/rows"
 	"rung/sinks/record"
 )
 
@@ -63,9 +64,9 @@ func newInstrument(r *Run) Instrument {
 			out.MaxStallS = stall
 		}
 	}
-	for _, q := range r.Requests {
-		if q.ResetIdle {
-			out.ResetIdle++
+	for k, n := range r.Requests.Kinds() {
+		if k.ResetIdle {
+			out.ResetIdle += n
 		}
 	}
 	events := sortedEvents(r.Events)
@@ -126,7 +127,7 @@ func (i *Instrument) near(ladders []*walked) {
 	if f == nil || f.RatePerS <= 0 {
 		return
 	}
-	one := unit{worth: func(record.Request) float64 { return 1 }}
+	one := unit{worth: func(rows.Row) float64 { return 1 }}
 	for _, w := range ladders {
 		for k := range w.out.Rungs {
 			r := &w.out.Rungs[k]

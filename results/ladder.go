@@ -111,13 +111,16 @@ func ended(ladder string, events []record.Event) string {
 // measure fills in the rungs that were walked, but for what needs other rungs.
 // template is the number of tokens that the server's chat template adds.
 func (w *walked) measure(template int) {
+	var walked []int
 	for i, rung := range w.plan.Rungs {
 		if len(w.rows[i]) == 0 {
 			w.out.NotWalked = append(w.out.NotWalked, rung.Value)
 			continue
 		}
-		w.out.Rungs = append(w.out.Rungs, w.rung(i))
+		walked = append(walked, i)
 	}
+	w.out.Rungs = make([]Rung, len(walked))
+	each(len(walked), func(i int) { w.out.Rungs[i] = w.rung(walked[i]) })
 	w.increments()
 	w.out.Cache = w.cache(template)
 }
@@ -159,8 +162,8 @@ func (w *walked) rung(i int) Rung {
 		inPass := counted.pass(p.Index)
 		r.ThroughputByPass = append(r.ThroughputByPass, w.flow(inPass, i, w.unit).rate())
 		var p95 *float64
-		if l := summarise(inPass.latencies()); l != nil {
-			p95 = &l.P95S
+		if l := inPass.latencies(); len(l) > 0 {
+			p95 = new(record.QuantileOf(l, 0.95))
 		}
 		r.P95ByPass = append(r.P95ByPass, p95)
 	}

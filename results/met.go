@@ -22,7 +22,7 @@ func met(rows visits) []Met {
 	var out []Met
 	incidents := map[record.Limit]map[int64]bool{}
 	for _, a := range rows {
-		for _, r := range a.rows {
+		for r := range a.rows.All() {
 			if !r.Failed() || r.Limit == "" {
 				continue
 			}

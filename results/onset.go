@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"rung/results/rows"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -43,7 +44,7 @@ func (w *walked) onsets(b Baseline, m memory, page []reading) {
 	for i := range w.out.Rungs {
 		r := &w.out.Rungs[i]
 		for _, a := range w.rows[r.Index] {
-			for _, q := range a.rows {
+			for q := range a.rows.All() {
 				if what := signOf(q); what != "" {
 					add(what, r.Value, q.DoneTS)
 				}
@@ -84,7 +85,7 @@ func (w *walked) latenciesOff(b Baseline, add func(string, float64, float64)) {
 }
 
 // signOf names what a failure is a sign of; "" where it is none of these.
-func signOf(q record.Request) string {
+func signOf(q rows.Row) string {
 	switch q.Outcome {
 	case record.Overloaded, record.RateLimited, record.Unavailable:
 		return signOverloaded

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
+	"rung/results/rows"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -37,9 +37,9 @@ const (
 func (a attempt) planned(length float64) record.Window {
 	begin := a.begin
 	if math.IsNaN(begin) {
-		for _, r := range a.rows {
-			if math.IsNaN(begin) || r.DueTS < begin {
-				begin = r.DueTS
+		for _, t := range a.rows.Round().Times {
+			if math.IsNaN(begin) || t.DueTS < begin {
+				begin = t.DueTS
 			}
 		}
 	}
@@ -50,17 +50,7 @@ func (a attempt) planned(length float64) record.Window {
 func (v visits) openFlow(u unit, length float64) flow {
 	var f record.Flow
 	for _, a := range v {
-		w := a.planned(length)
-		if length <= 0 || len(a.rows) == 0 {
-			continue
-		}
-		f.Span += length
-		f.Busy += record.MeanInFlight(a.rows, w) * length
-		for _, r := range a.rows {
-			if r.Outcome == record.OK && r.DoneTS <= w.End {
-				f.Work += u.worth(r)
-			}
-		}
+		f.AddWithin(a.rows.Round(), a.planned(length), a.worth(u))
 	}
 	return flow(f)
 }
@@ -81,7 +71,7 @@ func (v visits) openLoop(length float64) *OpenLoop {
 	var o OpenLoop
 	var late, growth []float64
 	for _, a := range v {
-		for _, r := range a.rows {
+		for r := range a.rows.All() {
 			switch {
 			case r.ResetIdle || r.Outcome == record.Cancelled:
 				continue
@@ -92,7 +82,7 @@ func (v visits) openLoop(length float64) *OpenLoop {
 			}
 			o.Arrivals++
 		}
-		if g := grows(a.rows, a.planned(length)); g != nil {
+		if g := grows(a.rows.Round(), a.planned(length)); g != nil {
 			growth = append(growth, *g)
 		}
 	}
@@ -101,14 +91,13 @@ func (v visits) openLoop(length float64) *OpenLoop {
 	}
 	span := length * float64(len(v))
 	o.OfferedPerS = float64(o.Arrivals) / span
-	if done := v.openFlow(unit{worth: func(record.Request) float64 { return 1 }}, length).rate(); done != nil {
+	if done := v.openFlow(unit{worth: func(rows.Row) float64 { return 1 }}, length).rate(); done != nil {
 		o.DonePerS = *done
 	}
 	o.Ratio = o.DonePerS / o.OfferedPerS
 	o.Few = float64(o.Arrivals)*(1-leastRatio) < 1
 	if len(late) > 0 {
-		slices.Sort(late)
-		o.LateP95S = finite(record.Quantile(late, 0.95))
+		o.LateP95S = finite(record.QuantileOf(late, 0.95))
 	}
 	if len(growth) > 0 {
 		o.Growth = finite(mean(growth))
@@ -120,14 +109,14 @@ func (v visits) openLoop(length float64) *OpenLoop {
 // grows is by how much the number in flight rises over a window, over its mean: from
 // the means of the first and the last third, which lie two thirds apart. nil where
 // nothing was in flight.
-func grows(rows []record.Request, w record.Window) *float64 {
+func grows(r record.Round, w record.Window) *float64 {
 	third := w.Len() / 3
-	all := record.MeanInFlight(rows, w)
+	all := r.MeanInFlight(w)
 	if all <= 0 {
 		return nil
 	}
-	first := record.MeanInFlight(rows, record.Window{Begin: w.Begin, End: w.Begin + third})
-	last := record.MeanInFlight(rows, record.Window{Begin: w.End - third, End: w.End})
+	first := r.MeanInFlight(record.Window{Begin: w.Begin, End: w.Begin + third})
+	last := r.MeanInFlight(record.Window{Begin: w.End - third, End: w.End})
 	return finite(1.5 * (last - first) / all)
 }
 

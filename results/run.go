@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"rung/results/rows"
 	"rung/sinks/parquet"
 	"rung/sinks/record"
 	"rung/spec/plan"
@@ -25,7 +26,7 @@ type Run struct {
 	Plan     plan.Plan
 	Spec     string // the file as read; empty where the run kept none
 
-	Requests []record.Request // in any order
+	Requests *rows.Table
 	Samples  []record.Sample
 	Events   []record.Event
 	Client   []record.ClientSample // of the instrument itself
@@ -86,7 +87,8 @@ func Open(dir string) (*Run, error) {
 	if r.Spec, err = readSpec(filepath.Join(dir, "spec.hcl")); err != nil {
 		return nil, err
 	}
-	if r.Requests, err = parquet.ReadRequests(dir, m); err != nil {
+	r.Requests = rows.New()
+	if err := parquet.ScanRequests(dir, m, rows.Columns(), r.Requests.Add); err != nil {
 		return nil, err
 	}
 	if r.Samples, err = parquet.ReadSamples(dir, m); err != nil {

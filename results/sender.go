@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"rung/results/rows"
 	"rung/sinks/record"
 )
 
@@ -18,10 +19,10 @@ type Sender struct {
 // watch fills in what server, card and client showed at the rungs that were walked; the
 // client's samples are in order of time.
 func (w *walked) watch(page []reading, card watched, client []record.ClientSample) {
-	for i := range w.out.Rungs {
+	each(len(w.out.Rungs), func(i int) {
 		r := &w.out.Rungs[i]
 		r.Gauges, r.Card, r.Client = w.gauges(page, r.Index), w.card(card, r.Index), w.sender(client, r.Index)
-	}
+	})
 }
 
 // leastLate is what a timer can't keep, in seconds: no client is late by less.
@@ -30,18 +31,17 @@ const leastLate = 0.001
 func (w *walked) sender(client []record.ClientSample, rung int) Sender {
 	var out Sender
 	v := w.looked(rung)
-	out.InFlight = w.flow(v, rung, unit{worth: func(record.Request) float64 { return 1 }}).inFlight()
+	out.InFlight = w.flow(v, rung, unit{worth: func(rows.Row) float64 { return 1 }}).inFlight()
 	var late, cpu []float64
 	for _, a := range v {
-		for _, r := range a.rows {
+		for r := range a.rows.All() {
 			if r.Sent() && !r.ResetIdle {
 				late = append(late, r.SentTS-r.DueTS)
 			}
 		}
 	}
 	if l := v.latencies(); len(late) > 0 && len(l) > 0 {
-		slices.Sort(late)
-		out.LateP95S = finite(record.Quantile(late, 0.95))
+		out.LateP95S = finite(record.QuantileOf(late, 0.95))
 		if m := median(l); m > 0 && out.LateP95S != nil {
 			out.LateShare = finite(*out.LateP95S / m)
 		}

@@ -49,7 +49,7 @@ func TestTruthOfWalkingRules(t *testing.T) {
 				right, notReached := 0, 0
 				answers := map[string]int{}
 				for seed := range uint64(seeds) {
-					k := results.Analyse(s.options(seed).Run(), resultstest.Rules(rule)).Ladders[0].Knee
+					k := results.Analyse(s.options(seed).Run().Sealed(), resultstest.Rules(rule)).Ladders[0].Knee
 					switch {
 					case k.Best != nil && *k.Best == s.best:
 						right++

@@ -25,7 +25,7 @@ func (p *pace) add(attempts visits) {
 		p.failures.ByName[name] += n
 	}
 	for _, a := range attempts.counted() {
-		p.Add(a.rows)
+		p.Add(a.rows.Round(), func(i int) record.Gift { return a.rows.At(i).Gift() })
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"rung/results/rows"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -17,15 +18,16 @@ const longestRun = 1e9
 // sound gives the run without rows whose times cannot be (not a number, beyond
 // any run, an end before its beginning), and how many those were.
 func (r *Run) sound() (*Run, int) {
-	requests := keep(r.Requests, func(q record.Request) bool {
-		return isTime(q.DueTS) && (!q.Sent() || isTime(q.SentTS) && isTime(q.DoneTS) && q.DoneTS >= q.DueTS && q.DoneTS >= q.SentTS)
+	requests := r.Requests.Where(func(q rows.Row) bool {
+		never := q.Outcome == record.Dropped
+		return isTime(q.DueTS) && (never || isTime(q.SentTS) && isTime(q.DoneTS) && q.DoneTS >= q.DueTS && q.DoneTS >= q.SentTS)
 	})
 	samples := keep(r.Samples, func(s record.Sample) bool { return isTime(s.TS) })
 	events := keep(r.Events, func(e record.Event) bool { return isTime(e.TS) })
 	client := keep(r.Client, func(s record.ClientSample) bool { return isTime(s.TS) })
 	metrics := keep(r.Metrics, func(s record.ServerSample) bool { return isTime(s.TS) })
-	lost := len(r.Requests) + len(r.Samples) + len(r.Events) + len(r.Client) + len(r.Metrics) -
-		len(requests) - len(samples) - len(events) - len(client) - len(metrics)
+	lost := r.Requests.Len() + len(r.Samples) + len(r.Events) + len(r.Client) + len(r.Metrics) -
+		requests.Len() - len(samples) - len(events) - len(client) - len(metrics)
 	if lost == 0 {
 		return r, 0
 	}

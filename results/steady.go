@@ -40,12 +40,12 @@ func (w *walked) steady(slots *int) {
 	if w.plan.Axis == plan.AxisRate {
 		return // an open loop's queue is its own matter, and capacity tells of it
 	}
-	for i := range w.out.Rungs {
+	each(len(w.out.Rungs), func(i int) {
 		r := &w.out.Rungs[i]
 		queued := w.plan.Axis == plan.AxisConcurrency && w.out.Knee.Best != nil && r.Value > *w.out.Knee.Best ||
 			slots != nil && *slots > 0 && r.Shape.InFlight > *slots
 		r.Steady = w.steadyAt(w.rows[r.Index].counted(), r.Shape.InFlight, queued)
-	}
+	})
 }
 
 func (w *walked) steadyAt(v visits, inFlight int, queued bool) *Steady {
@@ -102,32 +102,49 @@ func (w *walked) steadyAt(v visits, inFlight int, queued bool) *Steady {
 func settled(rounds visits, inFlight int) []float64 {
 	var out []float64
 	for i, a := range rounds {
-		sent := slices.Clone(a.rows)
-		slices.SortStableFunc(sent, func(x, y record.Request) int { return cmp.Compare(x.SentTS, y.SentTS) })
-		for n, r := range sent {
+		times := a.rows.Round().Times
+		for n, at := range bySend(times) {
 			early := n < inFlight && (i == 0 || inFlight > 1)
-			if r.Outcome == record.OK && !early {
-				out = append(out, r.LatencyS())
+			if !early && a.rows.Kind(at).Outcome == record.OK {
+				out = append(out, times[at].LatencyS())
 			}
 		}
 	}
 	return out
 }
 
+// bySend gives the places of requests in the order of their sends.
+func bySend(times []record.Times) []int {
+	order := make([]int, len(times))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(times[i].SentTS, times[j].SentTS) })
+	return order
+}
+
 // swing says whether the rounds of a pass are unlike: rounds that go up and down have
 // like thirds.
 func swing(rounds visits) (how string, told bool) {
-	var each [][]float64
+	type round struct {
+		latencies []float64
+		median    float64
+	}
+	var each []round
 	for i := range rounds {
 		if l := rounds[i : i+1].latencies(); len(l) >= leastEach {
-			each = append(each, l)
+			each = append(each, round{l, median(l)})
 		}
 	}
 	if len(each) < 2 {
 		return "", false
 	}
-	slices.SortStableFunc(each, func(a, b []float64) int { return cmp.Compare(median(a), median(b)) })
-	return unlike(each, swings), true
+	slices.SortStableFunc(each, func(a, b round) int { return cmp.Compare(a.median, b.median) })
+	samples := make([][]float64, len(each))
+	for i := range each {
+		samples[i] = each[i].latencies
+	}
+	return unlike(samples, swings), true
 }
 
 // apart says by how much two thirds differ; told is false where there are too few

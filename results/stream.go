@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"rung/results/rows"
 	"rung/sinks/record"
 )
 
@@ -73,11 +74,11 @@ type Answers struct {
 func (v visits) answers() *Answers {
 	var a Answers
 	byReason := map[string]int{}
-	for r := range v.successes() {
-		a.N++
-		byReason[firstWords(r.FinishReason)]++
-		if r.OutputTokens == nil {
-			a.WithoutUsage++
+	for k, n := range v.succeeded() {
+		a.N += n
+		byReason[firstWords(k.FinishReason)] += n
+		if k.OutputTokens == nil {
+			a.WithoutUsage += n
 		}
 	}
 	if a.N == 0 {
@@ -119,7 +120,7 @@ func (w *walked) goodput(v visits, rung int) *Goodput {
 	}
 	var g Goodput
 	for _, a := range v {
-		for _, r := range a.rows {
+		for r := range a.rows.All() {
 			if r.ResetIdle || r.Outcome == record.Cancelled {
 				continue
 			}
@@ -136,7 +137,7 @@ func (w *walked) goodput(v visits, rung int) *Goodput {
 			}
 		}
 	}
-	f := w.flow(v, rung, unit{worth: func(r record.Request) float64 {
+	f := w.flow(v, rung, unit{worth: func(r rows.Row) float64 {
 		if good, _ := slo.meets(r); good {
 			return 1
 		}
@@ -156,7 +157,7 @@ func (w *walked) goodput(v visits, rung int) *Goodput {
 type objectives struct{ latency, ttft, tpot float64 }
 
 // meets says whether a success meets all parts, or why that can't be told.
-func (o objectives) meets(r record.Request) (good bool, why string) {
+func (o objectives) meets(r rows.Row) (good bool, why string) {
 	good = o.latency == 0 || r.LatencyS() <= o.latency
 	if o.ttft > 0 {
 		t := r.TTFTS()

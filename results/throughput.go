@@ -1,6 +1,7 @@
 package results
 
 import (
+	"rung/results/rows"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -18,7 +19,7 @@ const (
 type unit struct {
 	name   string
 	reason string // why it is not the axis' own
-	worth  func(record.Request) float64
+	worth  func(rows.Row) float64
 }
 
 // unitOf picks a ladder's unit: along input_tokens the tokens that went in, since the
@@ -28,13 +29,13 @@ func unitOf(api plan.API, axis plan.Axis, all visits) unit {
 	if axis != plan.AxisInputTokens {
 		return u
 	}
-	for r := range all.counted().successes() {
-		if r.InputTokens == nil {
+	for k := range all.counted().succeeded() {
+		if k.InputTokens == nil {
 			u.reason = "answers without usage: input tokens are not known, so others are counted"
 			return u
 		}
 	}
-	return unit{name: inputTokPerS, worth: func(r record.Request) float64 {
+	return unit{name: inputTokPerS, worth: func(r rows.Row) float64 {
 		if r.InputTokens == nil {
 			return 0
 		}
@@ -46,19 +47,17 @@ func unitOf(api plan.API, axis plan.Axis, all visits) unit {
 // for chats, and requests/s where it did not say how many tokens those were.
 func given(api plan.API, all visits) unit {
 	if !api.Generates() {
-		return unit{name: inputsPerS, worth: func(r record.Request) float64 { return float64(r.InputsDone) }}
+		return unit{name: inputsPerS, worth: func(r rows.Row) float64 { return float64(r.InputsDone) }}
 	}
-	for _, a := range all.counted() {
-		for _, r := range a.rows {
-			if r.Outcome == record.OK && r.OutputTokens == nil {
-				return unit{
-					name: requestsPerS, reason: "answers without usage: output tokens are not known, so requests are counted",
-					worth: func(record.Request) float64 { return 1 },
-				}
+	for k := range all.counted().succeeded() {
+		if k.OutputTokens == nil {
+			return unit{
+				name: requestsPerS, reason: "answers without usage: output tokens are not known, so requests are counted",
+				worth: func(rows.Row) float64 { return 1 },
 			}
 		}
 	}
-	return unit{name: tokensPerS, worth: func(r record.Request) float64 {
+	return unit{name: tokensPerS, worth: func(r rows.Row) float64 {
 		if r.OutputTokens == nil {
 			return 0
 		}
@@ -69,11 +68,21 @@ func given(api plan.API, all visits) unit {
 // flow is work done in steady windows and the windows' summed length.
 type flow record.Flow
 
+// worth is how much of a unit each request of an attempt gave: nothing where it is no success.
+func (a attempt) worth(u unit) func(i int) float64 {
+	return func(i int) float64 {
+		if r := a.rows.At(i); r.Outcome == record.OK {
+			return u.worth(r)
+		}
+		return 0
+	}
+}
+
 // flow adds up the steady windows of attempts.
 func (v visits) flow(u unit) flow {
 	var f record.Flow
 	for _, a := range v {
-		f.Add(a.rows, u.worth)
+		f.Add(a.rows.Round(), a.worth(u))
 	}
 	return flow(f)
 }

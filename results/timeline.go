@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"rung/results/rows"
 	"rung/sinks/record"
 )
 
@@ -59,8 +60,8 @@ func timeline(r *Run, card watched, page []reading) *Timeline {
 	for _, e := range r.Events {
 		see(e.TS)
 	}
-	for i := range r.Requests {
-		if q := &r.Requests[i]; q.Sent() {
+	for q := range r.Requests.All() {
+		if q.Sent() {
 			see(q.SentTS)
 			see(q.DoneTS)
 		}
@@ -141,12 +142,12 @@ func (s *Series) known() bool {
 const instants = 20
 
 // inFlight counts requests from sent to done, at twenty instants of each bucket.
-func inFlight(t *Timeline, rows []record.Request) *Series {
+func inFlight(t *Timeline, all *rows.Table) *Series {
 	step := t.BucketS / instants
 	change := make([]int, buckets*instants+1)
 	at := func(ts float64) int { return min(max(int(math.Ceil((ts-t.BeginS)/step)), 0), buckets*instants) }
-	for i := range rows {
-		if q := &rows[i]; q.Sent() && q.DoneTS >= q.SentTS {
+	for q := range all.All() {
+		if q.Sent() && q.DoneTS >= q.SentTS {
 			change[at(q.SentTS)]++
 			change[at(q.DoneTS)]--
 		}
@@ -160,11 +161,11 @@ func inFlight(t *Timeline, rows []record.Request) *Series {
 }
 
 // failed counts the failures in each bucket.
-func (t *Timeline) failed(rows []record.Request) {
+func (t *Timeline) failed(all *rows.Table) {
 	n := make([]int, buckets)
 	some := false
-	for i := range rows {
-		if q := &rows[i]; q.Failed() {
+	for q := range all.All() {
+		if q.Failed() {
 			if b := t.bucket(max(q.DoneTS, q.DueTS)); b >= 0 {
 				n[b]++
 				some = true

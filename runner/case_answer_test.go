@@ -68,7 +68,12 @@ func TestCase04(t *testing.T) {
 			t.Errorf("%d errors, %d refused of %d", count(rows, record.ServerError), count(rows, record.Refused), len(rows))
 		}
 		var flow record.Flow
-		flow.Add(rows, func(record.Request) float64 { return 1 })
+		flow.Add(record.RoundOf(rows), func(i int) float64 {
+			if rows[i].Outcome == record.OK {
+				return 1
+			}
+			return 0
+		})
 		if flow.Work != float64(count(rows, record.OK)) || flow.Rate() > 20 {
 			t.Errorf("%g requests, %g a second: two at a time of 100 ms are 20", flow.Work, flow.Rate())
 		}

@@ -105,7 +105,7 @@ func TestCase42(t *testing.T) {
 		if len(rows) != 48 || count(rows, record.OK) != 48 {
 			t.Errorf("%d rows, %d ok: none may be cancelled", len(rows), count(rows, record.OK))
 		}
-		w := record.SteadyWindow(rows)
+		w := record.RoundOf(rows).SteadyWindow()
 		if math.Abs(w.Len()-20) > 0.1 {
 			t.Errorf("the steady window is %g s", w.Len())
 		}

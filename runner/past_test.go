@@ -50,7 +50,7 @@ func pastOf(items []record.Item) *Past {
 	for _, row := range open {
 		past.Requests = append(past.Requests, row)
 	}
-	record.VoidUnjudged(past.Requests, past.Events)
+	record.Void(past.Requests, record.Judged(past.Requests, past.Events))
 	return past
 }
 

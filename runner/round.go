@@ -55,7 +55,8 @@ func (v visit) thin(res result) string {
 	if res.cut || len(res.rows) < 2*n || !has(res.rows, record.OK) {
 		return "" // too short to say anything of its steady part, or nothing in it to measure
 	}
-	if mean := record.MeanInFlight(res.rows, record.SteadyWindow(res.rows)); mean < leastInFlight*float64(n) {
+	round := record.RoundOf(res.rows)
+	if mean := round.MeanInFlight(round.SteadyWindow()); mean < leastInFlight*float64(n) {
 		return fmt.Sprintf("client_limited: %.2f in flight on average, asked were %d", mean, n)
 	}
 	return ""
@@ -152,8 +153,7 @@ func (r *run) throttled(place record.Place, rows []record.Request) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	w := record.SteadyWindow(rows)
-	bits, clock := r.sampling.during(w.Begin, w.Begin+record.WallS(rows))
+	bits, clock := r.sampling.during(spanOf(rows))
 	if bits&voidingThrottle != 0 {
 		return fmt.Sprintf("throttled: the GPU gave a slowdown as its throttle reason (bits %#x)", bits)
 	}
@@ -178,11 +178,17 @@ func (r *run) shared(place record.Place, rows []record.Request) string {
 	if len(rows) == 0 || place.Phase == record.Baseline {
 		return ""
 	}
-	w := record.SteadyWindow(rows)
-	if pid := r.sampling.other(w.Begin, w.Begin+record.WallS(rows)); pid != 0 {
+	if pid := r.sampling.other(spanOf(rows)); pid != 0 {
 		return fmt.Sprintf("gpu_shared: process %d computes on the device, and was not there before", pid)
 	}
 	return ""
+}
+
+// spanOf is from the first send of a round to its last end.
+func spanOf(rows []record.Request) (begin, end float64) {
+	round := record.RoundOf(rows)
+	begin = round.SteadyWindow().Begin
+	return begin, begin + round.WallS()
 }
 
 // rungKey names a rung over the passes.

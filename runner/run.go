@@ -268,8 +268,9 @@ func (r *run) compareChunks(rows []record.Request) {
 
 func (r *run) roundEnd(place record.Place, v visit, res result, reason string) {
 	r.event(record.RoundEnd, place, func(e *record.Event) {
-		w := record.SteadyWindow(res.rows)
-		length, wall, mean := w.Len(), record.WallS(res.rows), record.MeanInFlight(res.rows, w)
+		round := record.RoundOf(res.rows)
+		w := round.SteadyWindow()
+		length, wall, mean := w.Len(), round.WallS(), round.MeanInFlight(w)
 		ok, failed := 0, 0
 		for _, row := range res.rows {
 			switch {

@@ -16,11 +16,11 @@ type tally struct {
 func (t *tally) add(res result) {
 	for _, row := range res.rows {
 		if row.Outcome != record.Cancelled && !row.ResetIdle {
-			t.failures.Add(string(row.Outcome), row.Failed())
+			t.failures.Add(string(row.Outcome), row.Failed(), 1)
 		}
 	}
 	for _, rows := range res.counted {
-		t.Add(rows)
+		t.Add(record.RoundOf(rows), func(i int) record.Gift { return rows[i].Gift() })
 	}
 }
 

@@ -22,7 +22,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"rung/results"
+	"rung/results/resultstest"
 	"rung/runner/sim"
+	"rung/sinks/parquet"
 	"rung/sinks/record"
 )
 
@@ -128,7 +130,7 @@ func TestKilledRunsLoseNothing(t *testing.T) {
 }
 
 // crashReference is the run that nobody kills.
-func crashReference(t *testing.T) *results.Run {
+func crashReference(t *testing.T) *resultstest.Recorded {
 	t.Helper()
 	c := &crash{t: t, dir: t.TempDir()}
 	if err := c.serve(); err != nil {
@@ -147,7 +149,7 @@ func crashReference(t *testing.T) *results.Run {
 
 // crashWork is what a report rests on: each planned request that counts, with what became
 // of it.
-func crashWork(t *testing.T, r *results.Run) map[string]int {
+func crashWork(t *testing.T, r *resultstest.Recorded) map[string]int {
 	t.Helper()
 	out := map[string]int{}
 	for _, q := range r.Requests {
@@ -222,12 +224,17 @@ func (c *crash) end() {
 	_ = c.log.Close()
 }
 
-func (c *crash) open() (*results.Run, error) {
+func (c *crash) open() (*resultstest.Recorded, error) {
 	dirs, err := results.Find(filepath.Join(c.dir, "crash"))
 	if err != nil {
 		return nil, err
 	}
-	return results.Open(dirs[len(dirs)-1])
+	run, err := results.Open(dirs[len(dirs)-1])
+	if err != nil {
+		return nil, err
+	}
+	rows, err := parquet.ReadRequests(run.Dir, run.Manifest) // with what no report looks at
+	return &resultstest.Recorded{Run: *run, Requests: rows}, err
 }
 
 // trial kills a run up to three times, and then lets it come to its end.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"rung/results"
+	"rung/results/resultstest"
 	"rung/sinks/record"
 )
 
@@ -109,7 +109,7 @@ func TestSignals(t *testing.T) {
 }
 
 // allRecorded holds that whatever the server answered is a row.
-func (u *under) allRecorded(run *results.Run) {
+func (u *under) allRecorded(run *resultstest.Recorded) {
 	u.t.Helper()
 	answered, err := u.answered()
 	if err != nil {
@@ -201,7 +201,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // crashed are the requests of a run that count.
-func crashed(r *results.Run) []record.Request {
+func crashed(r *resultstest.Recorded) []record.Request {
 	var out []record.Request
 	for _, q := range r.Requests {
 		if q.Counted {

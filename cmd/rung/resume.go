@@ -19,8 +19,9 @@ import (
 
 // resumed is a run that is to go on: what it recorded so far.
 type resumed struct {
-	dir string
-	run *results.Run
+	dir      string
+	run      *results.Run
+	requests []record.Request // whole, in the order of writing
 }
 
 // openResumed reads the run that is to go on and refuses one that has ended, that another
@@ -50,7 +51,11 @@ func (a *app) openResumed(path string, res spec.Result, simulated bool) (*resume
 	if m.Status == record.Running && !parquet.HasJournal(dir) {
 		return nil, usage("%s was killed under a version of rung that kept no journal: it can be reported, and not resumed", dir)
 	}
-	return &resumed{dir: dir, run: run}, nil
+	requests, err := parquet.ReadRequests(dir, m)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return &resumed{dir: dir, run: run, requests: requests}, nil
 }
 
 // cell is the run's, as --cell would name it.
@@ -157,7 +162,7 @@ func (r *resumed) past(now time.Time) *runner.Past {
 	if r == nil {
 		return nil
 	}
-	return &runner.Past{Requests: r.run.Requests, Events: r.run.Events, Idle: idleOf(r.run), Elapsed: now.Sub(r.run.Manifest.Began)}
+	return &runner.Past{Requests: r.requests, Events: r.run.Events, Idle: idleOf(r.run), Elapsed: now.Sub(r.run.Manifest.Began)}
 }
 
 // events are those of the run so far; none where it begins.

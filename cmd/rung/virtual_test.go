@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rung/results"
+	"rung/results/resultstest"
 	"rung/runner"
 	"rung/runner/memnet"
 	"rung/runner/metrics"
@@ -36,7 +37,7 @@ func virtualRun(t *testing.T, text string, vars map[string]string, by func(diall
 	if diags.HasErrors() {
 		t.Fatal(diags.Errors())
 	}
-	var run *results.Run
+	var run *resultstest.Recorded
 	synctest.Test(t, func(t *testing.T) {
 		v := &memnet.Net{}
 		ln, _ := v.Listen(t.Context())
@@ -62,7 +63,7 @@ func virtualRun(t *testing.T, text string, vars map[string]string, by func(diall
 			t.Fatal(err)
 		}
 		defer prepared.Close()
-		run = &results.Run{Plan: res.Plan, Manifest: manifestOf(res, prepared)}
+		run = &resultstest.Recorded{Run: results.Run{Plan: res.Plan, Manifest: manifestOf(res, prepared)}}
 		if cfg.Sampler != nil {
 			run.Manifest.GPUs = server.Card().Devices()
 		}
@@ -81,7 +82,7 @@ func virtualRun(t *testing.T, text string, vars map[string]string, by func(diall
 			t.Error(err)
 		}
 	})
-	return run
+	return run.Sealed()
 }
 
 func manifestOf(res spec.Result, p *runner.Prepared) record.Manifest {

@@ -14,7 +14,7 @@ import (
 )
 
 // slower is a run of the same work on a server that is so many times as slow.
-func slower(by float64) *results.Run {
+func slower(by float64) *resultstest.Recorded {
 	o := resultstest.Options{
 		Ladders: []plan.Ladder{resultstest.Ladder("batch", plan.AxisBatch, 3, 4, 15, 1, 2, 4, 8, 16)},
 		Service: func(s plan.Shape) float64 { return by * (0.002 + max(0.010, 4e-6*float64(s.Batch*s.InputTokens))) },
@@ -43,7 +43,7 @@ func TestGoldenOfTwoRuns(t *testing.T) {
 	a, b := slower(1), slower(2)
 	b.Manifest.RunID = "20261201T081751Z-3fa91c"
 	b.Plan.Cells[0].Server = &plan.Server{Command: []string{"serve", "--max-num-seqs", "8"}}
-	c, err := results.Compare(a, b, false)
+	c, err := results.Compare(a.Sealed(), b.Sealed(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestGoldenOfTwoRuns(t *testing.T) {
 func TestHostileTwoRuns(t *testing.T) {
 	const evil = "x\x1b[2J\u202e\r\n"
 	a, b := slower(1), slower(2)
-	for _, r := range []*results.Run{a, b} {
+	for _, r := range []*resultstest.Recorded{a, b} {
 		r.Manifest.RunID, r.Plan.Target.Model, r.Manifest.Server.Software, r.Manifest.Cell = evil, evil, evil, evil
 		r.Plan.Cells[0].Ladders[0].Name, r.Plan.Cells[0].Name = evil, evil
 		for i := range r.Requests {
@@ -70,7 +70,7 @@ func TestHostileTwoRuns(t *testing.T) {
 	}
 	b.Plan.Cells[0].Server = &plan.Server{Command: []string{evil}}
 	a.Plan.Rollback.Outcomes = []string{evil}
-	c, err := results.Compare(a, b, true)
+	c, err := results.Compare(a.Sealed(), b.Sealed(), true)
 	if err != nil {
 		t.Fatal(err)
 	}

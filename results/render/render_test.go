@@ -34,7 +34,7 @@ func forms() map[string]form {
 }
 
 // tiny is a short run with a knee, an edge and memory.
-func tiny() *results.Run {
+func tiny() *resultstest.Recorded {
 	return resultstest.Options{
 		Ladders: []plan.Ladder{resultstest.Ladder("batch", plan.AxisBatch, 3, 2, 5, 1, 2, 4, 8, 16, 32)},
 		Fails: func(s plan.Shape) (record.Outcome, int) {
@@ -46,7 +46,9 @@ func tiny() *results.Run {
 	}.Run()
 }
 
-func analyse(r *results.Run) *results.Report { return results.Analyse(r, r.Plan.Analysis) }
+func analyse(r *resultstest.Recorded) *results.Report {
+	return results.Analyse(r.Sealed(), r.Plan.Analysis)
+}
 
 func render1(t *testing.T, f form, rep *results.Report, o render.Options) string {
 	t.Helper()
@@ -244,38 +246,40 @@ func TestJSONIsTheReport(t *testing.T) {
 
 // Whatever a run lacks, every form has something to say.
 func TestPoorRuns(t *testing.T) {
-	for name, change := range map[string]func(*results.Run){
-		"nothing":    func(r *results.Run) { r.Requests, r.Samples, r.Events = nil, nil, nil },
-		"no ladder":  func(r *results.Run) { r.Plan.Cells[0].Ladders, r.Plan.Cells[0].Baseline = nil, nil },
-		"no success": func(r *results.Run) { all(r, func(q *record.Request) { q.Outcome = record.ServerError }) },
-		"none counts": func(r *results.Run) {
+	for name, change := range map[string]func(*resultstest.Recorded){
+		"nothing":    func(r *resultstest.Recorded) { r.Requests, r.Samples, r.Events = nil, nil, nil },
+		"no ladder":  func(r *resultstest.Recorded) { r.Plan.Cells[0].Ladders, r.Plan.Cells[0].Baseline = nil, nil },
+		"no success": func(r *resultstest.Recorded) { all(r, func(q *record.Request) { q.Outcome = record.ServerError }) },
+		"none counts": func(r *resultstest.Recorded) {
 			all(r, func(q *record.Request) { q.Counted, q.RejectReason = false, "token_mismatch" })
 		},
-		"no GPU": func(r *results.Run) { r.Samples, r.Manifest.GPUs = nil, nil },
-		"one rung": func(r *results.Run) {
+		"no GPU": func(r *resultstest.Recorded) { r.Samples, r.Manifest.GPUs = nil, nil },
+		"one rung": func(r *resultstest.Recorded) {
 			l := &r.Plan.Cells[0].Ladders[0]
 			l.Rungs = l.Rungs[:1]
 		},
-		"no time": func(r *results.Run) { all(r, func(q *record.Request) { q.DoneTS, q.DueTS = q.SentTS, q.SentTS }) },
-		"equal rungs": func(r *results.Run) {
+		"no time": func(r *resultstest.Recorded) {
+			all(r, func(q *record.Request) { q.DoneTS, q.DueTS = q.SentTS, q.SentTS })
+		},
+		"equal rungs": func(r *resultstest.Recorded) {
 			l := &r.Plan.Cells[0].Ladders[0]
 			l.Rungs[1].Value, l.Rungs[2].Value = 1, 0
 		},
-		"all rungs equal": func(r *results.Run) {
+		"all rungs equal": func(r *resultstest.Recorded) {
 			for i := range r.Plan.Cells[0].Ladders[0].Rungs {
 				r.Plan.Cells[0].Ladders[0].Rungs[i].Value = 4
 			}
 		},
-		"odd times": func(r *results.Run) {
+		"odd times": func(r *resultstest.Recorded) {
 			all(r, func(q *record.Request) { q.DoneTS = []float64{math.NaN(), math.Inf(1), 1e308, -1}[q.Index%4] })
 		},
-		"no elasticity": func(r *results.Run) { r.Plan.Analysis.Knee.Elasticity = 0 },
-		"no tie":        func(r *results.Run) { r.Plan.Analysis.Knee.Tie = 1e300 },
-		"silent": func(r *results.Run) {
+		"no elasticity": func(r *resultstest.Recorded) { r.Plan.Analysis.Knee.Elasticity = 0 },
+		"no tie":        func(r *resultstest.Recorded) { r.Plan.Analysis.Knee.Tie = 1e300 },
+		"silent": func(r *resultstest.Recorded) {
 			r.Plan.Target.API = plan.OpenAIChat
 			all(r, func(q *record.Request) { q.OutputTokens, q.OutputTokensPlanned = new(0), new(8) })
 		},
-		"no total": func(r *results.Run) {
+		"no total": func(r *resultstest.Recorded) {
 			for i := range r.Samples {
 				r.Samples[i].MemTotalBytes = nil
 			}
@@ -298,7 +302,7 @@ func TestPoorRuns(t *testing.T) {
 	}
 }
 
-func all(r *results.Run, change func(*record.Request)) {
+func all(r *resultstest.Recorded, change func(*record.Request)) {
 	for i := range r.Requests {
 		change(&r.Requests[i])
 	}

@@ -36,7 +36,7 @@ func open() resultstest.Options {
 
 // whole is an embedding server that is started again between its ladders, whose limits
 // are checked, with an edge that is no failure and a client that was looked at.
-func whole() *results.Run {
+func whole() *resultstest.Recorded {
 	batch := resultstest.Ladder("batch", plan.AxisBatch, 3, 4, 20, 1, 2, 4, 8, 16)
 	length := resultstest.Ladder("length", plan.AxisInputTokens, 1, 4, 15, 512, 1024, 2048, 4096)
 	batch.Prompt.Kind, length.Prompt.Kind = "Chinese news", "Chinese news"
@@ -69,7 +69,7 @@ func whole() *results.Run {
 
 // pooled is a streamed chat server on a pool that it took at its start, whose own page
 // and card were read.
-func pooled() *results.Run {
+func pooled() *resultstest.Recorded {
 	return resultstest.Options{
 		API: plan.OpenAIChat, Chat: true, Stream: true, Idle: 20 * resultstest.GiB, Used: func(plan.Shape) int64 { return 20*resultstest.GiB + 64<<20 },
 		Service: func(plan.Shape) float64 { return 0.5 },
@@ -85,7 +85,7 @@ func pooled() *results.Run {
 }
 
 func TestGoldenOfLoads(t *testing.T) {
-	for name, r := range map[string]*results.Run{"open": open().Run(), "whole": whole(), "pool": pooled()} {
+	for name, r := range map[string]*resultstest.Recorded{"open": open().Run(), "whole": whole(), "pool": pooled()} {
 		rep := analyse(r)
 		golden(t, name+".txt", render1(t, render.Text, rep, render.Options{UTF8: true}))
 		golden(t, name+".md", render1(t, render.Markdown, rep, render.Options{}))
@@ -117,7 +117,7 @@ func TestLoadsAreInEveryForm(t *testing.T) {
 const glue = "\u00a0"
 
 func TestLoadsThroughJSON(t *testing.T) {
-	for _, r := range []*results.Run{open().Run(), whole()} {
+	for _, r := range []*resultstest.Recorded{open().Run(), whole()} {
 		rep := analyse(r)
 		var back results.Report
 		if err := json.Unmarshal([]byte(render1(t, render.JSON, rep, render.Options{})), &back); err != nil {
@@ -130,7 +130,7 @@ func TestLoadsThroughJSON(t *testing.T) {
 }
 
 func TestLoadsFitTheTerminal(t *testing.T) {
-	for _, r := range []*results.Run{open().Run(), whole()} {
+	for _, r := range []*resultstest.Recorded{open().Run(), whole()} {
 		rep := analyse(r)
 		for _, width := range []int{60, 80, 100, 120} {
 			for l := range strings.Lines(render1(t, render.Text, rep, render.Options{Width: width, UTF8: true})) {
@@ -166,7 +166,7 @@ func TestHostileLoads(t *testing.T) {
 			q.RejectReason = evil + ": " + evil
 		}
 	}
-	for _, run := range []*results.Run{r, w} {
+	for _, run := range []*resultstest.Recorded{r, w} {
 		for name, f := range forms() {
 			got := render1(t, f, analyse(run), render.Options{UTF8: true})
 			for _, c := range got {

@@ -24,8 +24,9 @@ func (b *builder) round(l plan.Ladder, p record.Place, rung plan.Rung, tally *pl
 		}
 	}
 	b.event(record.RoundEnd, p, func(e *record.Event) {
-		w := record.SteadyWindow(rows)
-		e.Verdict, e.WindowS, e.WallS, e.MeanInFlight = record.Accepted, new(w.Len()), new(record.WallS(rows)), new(record.MeanInFlight(rows, w))
+		round := record.RoundOf(rows)
+		w := round.SteadyWindow()
+		e.Verdict, e.WindowS, e.WallS, e.MeanInFlight = record.Accepted, new(w.Len()), new(round.WallS()), new(round.MeanInFlight(w))
 		e.OK, e.Failed = new(tally.Total-tally.Failures), new(tally.Failures)
 	})
 	return rows
@@ -61,8 +62,18 @@ func (b *builder) loop(p record.Place, shape plan.Shape, n int) []record.Request
 	b.shape = shape
 	b.until(end, p)
 	b.shape = plan.Shape{}
-	b.run.Requests = append(b.run.Requests, rows...)
+	b.keep(rows)
 	return rows
+}
+
+// keep puts requests into the run, or hands them on.
+func (b *builder) keep(rows []record.Request) {
+	b.made += len(rows)
+	if b.Take != nil {
+		b.Take(rows)
+		return
+	}
+	b.run.Requests = append(b.run.Requests, rows...)
 }
 
 // least is the index of the smallest value.
@@ -79,7 +90,7 @@ func least(values []float64) int {
 func (b *builder) request(p record.Place, shape plan.Shape, i int, sent, done float64) record.Request {
 	tokens := shape.Batch * shape.InputTokens
 	r := record.Request{
-		Place: p, ID: fmt.Sprintf("%016x", len(b.run.Requests)+i), Index: i, Time: b.wall(sent), DueTS: sent, SentTS: sent, DoneTS: done,
+		Place: p, ID: fmt.Sprintf("%016x", b.made+i), Index: i, Time: b.wall(sent), DueTS: sent, SentTS: sent, DoneTS: done,
 		InFlight: shape.InFlight, Inputs: shape.Batch, InputsDone: shape.Batch, InputTokensPlanned: tokens, InputTokens: &tokens,
 		BodyBytes: int64(4 * tokens), BodySHA256: strings.Repeat("0", 64), ResponseBytes: 4096,
 		Outcome: record.OK, Counted: p.Phase != record.Warmup, Status: new(200), ConnReused: true,
@@ -104,4 +115,9 @@ func fail(r *record.Request, o record.Outcome) {
 	r.Outcome, r.InputsDone, r.InputTokens, r.OutputTokens = o, 0, nil, nil
 	r.FirstTokenTS, r.Chunks, r.ChunkGapsS, r.FinishReason = nil, nil, nil, ""
 	r.Status, r.Error = new(500), "<b>CUDA out of memory</b>\x1b[31m"
+}
+
+// give adds a round to what a rung gave.
+func give(y *record.Yield, rows []record.Request) {
+	y.Add(record.RoundOf(rows), func(i int) record.Gift { return rows[i].Gift() })
 }

@@ -42,7 +42,7 @@ func (b *builder) open(p record.Place, rung plan.Rung) []record.Request {
 	}
 	b.taken = max(b.taken, min(b.Used(shape), 23*GiB))
 	b.until(end, p)
-	b.run.Requests = append(b.run.Requests, rows...)
+	b.keep(rows)
 	return rows
 }
 
@@ -61,34 +61,18 @@ func stream(r *record.Request, service float64) {
 	}
 }
 
-// pace is what a rule of slowness looks at, as the runner keeps it.
-type pace struct {
-	latencies []float64
-	flow      record.Flow
-}
-
-func (p *pace) add(rows []record.Request) {
-	p.flow.Add(rows, func(r record.Request) float64 { return float64(r.InputsDone) })
-	for _, r := range rows {
-		if r.Outcome == record.OK {
-			p.latencies = append(p.latencies, r.LatencyS())
-		}
-	}
-	slices.Sort(p.latencies)
-}
-
 // slow says what the runner would, after a round at a rung of a server of embeddings.
 func (b *builder) slow(l plan.Ladder, rung int) string {
 	best := 0.0
 	for i := range rung {
-		best = max(best, b.paces[i].flow.Rate())
+		best = max(best, b.paces[i].Throughput(false))
 	}
-	p := b.paces[rung]
-	if len(p.latencies) == 0 {
+	p := &b.paces[rung]
+	if len(p.Latencies) == 0 {
 		return ""
 	}
 	return l.Stop.Slow(plan.Pace{
-		Done: len(p.latencies), P95: record.Quantile(p.latencies, 0.95), BaselineP95: b.single, Throughput: p.flow.Rate(), BestBelow: best,
+		Done: len(p.Latencies), P95: p.P95(), BaselineP95: b.single, Throughput: p.Throughput(false), BestBelow: best,
 	})
 }
 

@@ -55,6 +55,9 @@ type Options struct {
 	Card func(plan.Shape, *record.Sample)
 	// Floor makes the run have a self-check, and samples of the client.
 	Floor *record.Floor
+	// Take takes the requests as they come, which the run then does not have: of one that
+	// is too large to be held.
+	Take func([]record.Request)
 }
 
 // GiB is 2^30 bytes.
@@ -140,13 +143,14 @@ func Small() Options {
 // builder makes the rows of one run.
 type builder struct {
 	Options
-	run   *results.Run
+	run   *Recorded
+	made  int // requests
 	rng   *rand.Rand
 	t     float64
 	taken int64
-	due   float64 // of the next sample
-	heart float64 // of the next sample of the client
-	paces []pace  // of the ladder's rungs
+	due   float64        // of the next sample
+	heart float64        // of the next sample of the client
+	paces []record.Yield // of the ladder's rungs
 
 	single float64 // P95 of the baseline's requests
 
@@ -162,11 +166,11 @@ func start() time.Time { return time.Date(2026, 11, 30, 8, 17, 51, 0, time.UTC) 
 
 // Run makes the run. The defaults are a card of 24 GiB that holds 4 GiB of
 // weights, a forward of 2 ms and max(10 ms, 4 µs a token), and four slots.
-func (o Options) Run() *results.Run {
+func (o Options) Run() *Recorded {
 	o.defaults()
 	b := &builder{Options: o, rng: rand.New(rand.NewPCG(7+o.Seed, 11)), taken: o.Idle, count: map[string]float64{}}
-	b.run = &results.Run{Dir: "results/embed-batch/20261130T081751Z-3fa91c", Manifest: manifest(o), Plan: o.plan(),
-		Spec: "experiment \"embed-batch\" {\n  description = \"Where batch stops paying on <one> card\"\n}\n"}
+	b.run = &Recorded{Run: results.Run{Dir: "results/embed-batch/20261130T081751Z-3fa91c", Manifest: manifest(o), Plan: o.plan(),
+		Spec: "experiment \"embed-batch\" {\n  description = \"Where batch stops paying on <one> card\"\n}\n"}}
 	raw, err := json.Marshal(b.run.Plan)
 	if err != nil {
 		panic(err)
@@ -327,18 +331,16 @@ func (b *builder) baseline() {
 	b.until(b.t+base.Idle.Seconds(), p)
 	b.event(record.IdleEnd, p, nil)
 	b.loop(record.Place{Phase: record.Warmup}, base.Shape, base.Warmup)
-	var single pace
-	single.add(b.loop(p, base.Shape, base.Requests))
-	if len(single.latencies) > 0 {
-		b.single = record.Quantile(single.latencies, 0.95)
-	}
+	var single record.Yield
+	give(&single, b.loop(p, base.Shape, base.Requests))
+	b.single = single.P95()
 	b.event(record.PhaseEnd, p, nil)
 }
 
 func (b *builder) ladder(l plan.Ladder) {
 	b.event(record.LadderBegin, record.Place{Phase: record.Measure, Ladder: l.Name}, nil)
 	edge := len(l.Rungs)
-	b.paces = make([]pace, edge)
+	b.paces = make([]record.Yield, edge)
 	for _, pass := range l.Passes {
 		for _, i := range pass.Order {
 			if i < edge && b.rung(l, pass, i) {
@@ -372,7 +374,7 @@ func (b *builder) rung(l plan.Ladder, pass plan.Pass, i int) (edge bool) {
 	tally := plan.Tally{ByName: map[string]int{}}
 	for round := range rung.Rounds {
 		p.Round = round
-		b.paces[i].add(b.round(l, p, rung, &tally))
+		give(&b.paces[i], b.round(l, p, rung, &tally))
 		if reason := l.Stop.Edge(tally); reason != "" {
 			b.event(record.EdgeFound, p, func(e *record.Event) { e.Reason = reason })
 			for n := 0; pass.Index == 0 && n < l.Stop.ConfirmRounds; n++ {

@@ -70,6 +70,7 @@ func cut(s string) string {
 
 // text is a column of text; the empty text is unknown.
 func text[T any, S ~string](name, meaning string, at func(*row[T]) *S) column[T] {
+	last := "" // most cells are like the one before
 	return column[T]{
 		name: name, meaning: meaning, typ: arrow.BinaryTypes.String, repeats: true,
 		write: func(b array.Builder, r *row[T]) {
@@ -80,7 +81,10 @@ func text[T any, S ~string](name, meaning string, at func(*row[T]) *S) column[T]
 			}
 		},
 		read: func(a arrow.Array, i int, r *row[T]) {
-			*at(r) = S(unique.Make(a.(*array.String).Value(i)).Value())
+			if s := a.(*array.String).Value(i); s != last {
+				last = unique.Make(s).Value()
+			}
+			*at(r) = S(last)
 		},
 	}
 }
@@ -96,6 +100,7 @@ func whole[T any, N ~int | ~int64](name, unit, meaning string, at func(*row[T]) 
 
 // wholeOrNull is a column of integers that may be unknown.
 func wholeOrNull[T any, N ~int | ~int64](name, unit, meaning string, at func(*row[T]) **N) column[T] {
+	var last *N // cells that follow one another share it: what is read is not changed
 	return column[T]{
 		name: name, unit: unit, meaning: meaning, typ: arrow.PrimitiveTypes.Int64, repeats: true,
 		write: func(b array.Builder, r *row[T]) {
@@ -106,8 +111,10 @@ func wholeOrNull[T any, N ~int | ~int64](name, unit, meaning string, at func(*ro
 			}
 		},
 		read: func(a arrow.Array, i int, r *row[T]) {
-			n := N(a.(*array.Int64).Value(i))
-			*at(r) = &n
+			if n := N(a.(*array.Int64).Value(i)); last == nil || *last != n {
+				last = &n
+			}
+			*at(r) = last
 		},
 	}
 }

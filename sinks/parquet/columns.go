@@ -32,11 +32,14 @@ type (
 	eventRow   = row[record.Event]
 )
 
+// runColumn says of which run a row is.
+const runColumn = "run_id"
+
 // identityColumns say whose row it is, in every table.
 func identityColumns[T any]() []column[T] {
 	return []column[T]{
 		text("experiment", "name of the experiment", func(r *row[T]) *string { return &r.id.Experiment }),
-		text("run_id", "name of the run's folder", func(r *row[T]) *string { return &r.id.RunID }),
+		text(runColumn, "name of the run's folder", func(r *row[T]) *string { return &r.id.RunID }),
 		text("cell", "combination of the matrix; null without a matrix", func(r *row[T]) *string { return &r.id.Cell }),
 	}
 }

@@ -6,16 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 
 	"rung/sinks/record"
 )
@@ -77,101 +73,6 @@ func leftovers(dir, table string) ([]leftover, error) {
 		out = append(out, leftover{file: file, seq: seqOf(strings.TrimPrefix(filepath.Base(file), table+"-")), body: b})
 	}
 	return out, nil
-}
-
-// readLog reads a log up to where it was cut. Its rows are of the run.
-func readLog[T any](l leftover, m record.Manifest, t table[T]) (items []T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			items, err = nil, fmt.Errorf("damaged: %v", p)
-		}
-		if err != nil {
-			err = fmt.Errorf("%s: %w; delete it to go without its rows", l.file, err)
-		}
-	}()
-	r, err := ipc.NewReader(bytes.NewReader(unframe(l.body)))
-	if err != nil {
-		return nil, nil // cut before the first batch: nothing is kept in it
-	}
-	defer r.Release()
-	for r.Next() {
-		batch, err := decodeRecord(r.Record(), m, t)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, batch...)
-	}
-	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err // its frames were whole
-	}
-	return items, nil
-}
-
-// decodeRecord reads one batch of a log.
-func decodeRecord[T any](rec arrow.Record, m record.Manifest, t table[T]) ([]T, error) {
-	items := make([]T, rec.NumRows())
-	rows := rowsOf(items)
-	for _, c := range t.columns {
-		at := rec.Schema().FieldIndices(c.name)
-		if c.read == nil || len(at) == 0 {
-			continue
-		}
-		a := rec.Column(at[0])
-		if a.DataType().ID() != c.typ.ID() || a.Len() != len(rows) {
-			return nil, fmt.Errorf("column %s is of type %s, not %s, or of another length", c.name, a.DataType(), c.typ)
-		}
-		decodeCells(a, c, rows)
-	}
-	return items, checkOwner(rows, m)
-}
-
-// checkOwner says that rows are of another run.
-func checkOwner[T any](rows []row[T], m record.Manifest) error {
-	for i := range rows {
-		if rows[i].id.RunID != m.RunID {
-			return fmt.Errorf("row %d is of run %q, not %q", i, rows[i].id.RunID, m.RunID)
-		}
-	}
-	return nil
-}
-
-// rowsOf makes the rows that fill items.
-func rowsOf[T any](items []T) []row[T] {
-	rows := make([]row[T], len(items))
-	for i := range rows {
-		rows[i].v = &items[i]
-	}
-	return rows
-}
-
-// readDrafts reads the requests whose rows had not come, but for those whose rows had.
-func readDrafts(dir string, m record.Manifest, rows []record.Request) ([]record.Request, error) {
-	file := filepath.Join(dir, journalFolder, draftsFile)
-	b, err := readBounded(file, maxPartBytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	drafts, err := readLog(leftover{file: file, body: b}, m, requests())
-	if err != nil {
-		return nil, err
-	}
-	type key struct {
-		id     string
-		sentTS float64
-		place  record.Place
-	}
-	have := map[key]bool{}
-	for _, r := range rows {
-		have[key{r.ID, r.SentTS, r.Place}] = true
-	}
-	drafts = slices.DeleteFunc(drafts, func(r record.Request) bool { return have[key{r.ID, r.SentTS, r.Place}] })
-	for i := range drafts {
-		drafts[i].Counted, drafts[i].RejectReason = false, record.NoVerdict
-	}
-	return drafts, nil
 }
 
 // listed are the parts that a run which has not ended is known to have written: those of

@@ -73,8 +73,8 @@ func takeUp[T any](s *stream[T], m record.Manifest, change func([]T)) error {
 		if slices.ContainsFunc(parts, func(p record.Part) bool { return seqOf(p.Path) == l.seq }) {
 			continue // it has become a part
 		}
-		items, err := readLog(l, m, s.table)
-		if err != nil {
+		var items []T
+		if err := scan(source{file: l.file, log: &l}, m, s.table, func(rows []T) { items = append(items, rows...) }); err != nil {
 			return err
 		}
 		if change != nil {
@@ -106,11 +106,11 @@ func sealed[T any](dir string, p record.Part, m record.Manifest, t table[T]) (re
 	if err != nil {
 		return p, err
 	}
-	items, err := decodeSafely(b, m, t)
+	n, err := scanBytes(b, t, ownedBy(m, func([]T) {}))
 	if err != nil {
 		return p, fmt.Errorf("%s: %w; %s", name, err, wayOut)
 	}
-	p.Rows, p.Bytes, p.SHA256 = int64(len(items)), int64(len(b)), sumOf(b)
+	p.Rows, p.Bytes, p.SHA256 = n, int64(len(b)), sumOf(b)
 	return p, nil
 }
 

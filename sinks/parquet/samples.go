@@ -78,7 +78,10 @@ func ReadSampleFile(file string) (items []record.Sample, sum string, err error) 
 	if err != nil {
 		return nil, "", err
 	}
-	items, _, err = decodeAny(b, samples())
+	_, err = scanBytes(b, samples(), func(rows *batch[record.Sample]) error {
+		items = append(items, rows.items...)
+		return nil
+	})
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", file, err)
 	}

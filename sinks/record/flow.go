@@ -9,18 +9,21 @@ type Flow struct {
 	Busy float64 // request-seconds in flight inside the windows
 }
 
-// Add adds one attempt of one round: the worth of the successes whose end lies in
-// its steady window. An attempt without a window adds nothing.
-func (f *Flow) Add(rows []Request, worth func(Request) float64) {
-	w := SteadyWindow(rows)
+// Add adds one attempt of one round: the worth of the requests that ended in its steady
+// window, 0 for what was no success. An attempt without a window adds nothing. worth is
+// given the place of a request in the round's times.
+func (f *Flow) Add(r Round, worth func(i int) float64) { f.AddWithin(r, r.SteadyWindow(), worth) }
+
+// AddWithin adds what ended up to the end of a window.
+func (f *Flow) AddWithin(r Round, w Window, worth func(i int) float64) {
 	if w.Len() <= 0 {
 		return
 	}
 	f.Span += w.Len()
-	f.Busy += MeanInFlight(rows, w) * w.Len()
-	for _, r := range rows {
-		if r.Outcome == OK && r.DoneTS <= w.End {
-			f.Work += worth(r)
+	f.Busy += r.MeanInFlight(w) * w.Len()
+	for i, t := range r.Times {
+		if t.DoneTS <= w.End {
+			f.Work += worth(i)
 		}
 	}
 }

@@ -9,6 +9,7 @@
 package record
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -66,6 +67,13 @@ type Place struct {
 	Value   float64 // the rung's value, in the unit of the ladder's axis
 	Round   int
 	Attempt int // 0, or how often the round was run before
+}
+
+// Compare orders places: by ladder, phase, rung, pass, round and attempt.
+func (p Place) Compare(o Place) int {
+	return cmp.Or(
+		cmp.Compare(p.Ladder, o.Ladder), cmp.Compare(p.Phase, o.Phase), cmp.Compare(p.Rung, o.Rung),
+		cmp.Compare(p.Pass, o.Pass), cmp.Compare(p.Round, o.Round), cmp.Compare(p.Attempt, o.Attempt))
 }
 
 // Request is one HTTP call, whatever became of it.
@@ -135,13 +143,21 @@ const (
 	HeaderUsage UsageSource = "header" // TEI's x-compute-tokens
 )
 
-// LatencyS is the span from due to done, in seconds; NaN for what was never sent.
-func (r Request) LatencyS() float64 {
+// Times are when it was due, sent and done.
+func (r *Request) Times() Times {
 	if !r.Sent() {
-		return math.NaN()
+		return Times{r.DueTS, math.NaN(), math.NaN()}
 	}
-	return r.DoneTS - r.DueTS
+	return Times{r.DueTS, r.SentTS, r.DoneTS}
 }
+
+// Gift is what the request gave.
+func (r *Request) Gift() Gift {
+	return Gift{OK: r.Outcome == OK, Inputs: r.InputsDone, Tokens: r.OutputTokens}
+}
+
+// LatencyS is the span from due to done, in seconds; NaN for what was never sent.
+func (r Request) LatencyS() float64 { return r.Times().LatencyS() }
 
 // TTFTS is the time to first token, from due to the first generated token of any
 // channel, in seconds; NaN where no token was seen to come.
@@ -156,10 +172,15 @@ func (r Request) TTFTS() float64 {
 // (latency - TTFT) / (output tokens - 1). It is NaN below two tokens and where the
 // server did not count them.
 func (r Request) TPOTS() float64 {
-	if r.OutputTokens == nil || *r.OutputTokens < 2 {
+	return TPOT(r.LatencyS(), r.TTFTS(), r.OutputTokens)
+}
+
+// TPOT is the time per output token after the first, see Request.TPOTS.
+func TPOT(latencyS, ttftS float64, outputTokens *int) float64 {
+	if outputTokens == nil || *outputTokens < 2 {
 		return math.NaN()
 	}
-	return (r.LatencyS() - r.TTFTS()) / float64(*r.OutputTokens-1)
+	return (latencyS - ttftS) / float64(*outputTokens-1)
 }
 
 // ServiceS is the span from sent to done, in seconds; NaN for what was never sent.

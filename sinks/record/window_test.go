@@ -28,9 +28,10 @@ func TestSteadyWindow(t *testing.T) {
 		{"all sent at once", []Request{row(5, 6, 2), row(5, 7, 2)}, Window{5, 5}, 2, 0},
 		{"in any order", []Request{row(2, 10, 2), row(0, 3, 2), row(0, 2, 2)}, Window{0, 2}, 10, 2},
 	} {
-		w := SteadyWindow(tt.rows)
-		if w != tt.want || WallS(tt.rows) != tt.wall || MeanInFlight(tt.rows, w) != tt.meanFlight {
-			t.Errorf("%s: %+v, wall %g, mean in flight %g", tt.name, w, WallS(tt.rows), MeanInFlight(tt.rows, w))
+		r := RoundOf(tt.rows)
+		w := r.SteadyWindow()
+		if w != tt.want || r.WallS() != tt.wall || r.MeanInFlight(w) != tt.meanFlight {
+			t.Errorf("%s: %+v, wall %g, mean in flight %g", tt.name, w, r.WallS(), r.MeanInFlight(w))
 		}
 	}
 }
@@ -53,7 +54,8 @@ func TestMeanInFlightOfAPerfectClient(t *testing.T) {
 			rows = append(rows, row(free[next], free[next]+took, n))
 			free[next] += took
 		}
-		if got := MeanInFlight(rows, SteadyWindow(rows)); math.Abs(got-float64(n)) > 1e-6 {
+		r := RoundOf(rows)
+		if got := r.MeanInFlight(r.SteadyWindow()); math.Abs(got-float64(n)) > 1e-6 {
 			t.Fatalf("%g, want %d", got, n)
 		}
 	})

@@ -10,23 +10,39 @@ type Yield struct {
 	inputs    Flow
 	tokens    Flow
 	requests  Flow
-	uncounted bool // some success has no count of output tokens
+	uncounted bool // some success that ended in a steady window has no count of output tokens
 }
 
-// Add adds the rows of one attempt of one round that counts.
-func (y *Yield) Add(rows []Request) {
-	y.inputs.Add(rows, func(r Request) float64 { return float64(r.InputsDone) })
-	y.requests.Add(rows, func(Request) float64 { return 1 })
-	y.tokens.Add(rows, func(r Request) float64 {
-		if r.OutputTokens == nil {
+// Gift is what one request gave.
+type Gift struct {
+	OK     bool // it was answered well
+	Inputs int  // vectors or choices that came back right
+	Tokens *int // of output; nil where the server did not count them
+}
+
+// Add adds one attempt of one round that counts. gift is given the place of a request in
+// the round's times.
+func (y *Yield) Add(r Round, gift func(i int) Gift) {
+	add := func(f *Flow, worth func(Gift) float64) {
+		f.Add(r, func(i int) float64 {
+			if g := gift(i); g.OK {
+				return worth(g)
+			}
+			return 0
+		})
+	}
+	add(&y.inputs, func(g Gift) float64 { return float64(g.Inputs) })
+	add(&y.requests, func(Gift) float64 { return 1 })
+	add(&y.tokens, func(g Gift) float64 {
+		if g.Tokens == nil {
 			y.uncounted = true
 			return 0
 		}
-		return float64(*r.OutputTokens)
+		return float64(*g.Tokens)
 	})
-	for _, r := range rows {
-		if r.Outcome == OK {
-			y.Latencies = append(y.Latencies, r.LatencyS())
+	for i, t := range r.Times {
+		if gift(i).OK {
+			y.Latencies = append(y.Latencies, t.LatencyS())
 		}
 	}
 }
@@ -36,7 +52,7 @@ func (y *Yield) P95() float64 {
 	if len(y.Latencies) == 0 {
 		return 0
 	}
-	return Quantile(slices.Sorted(slices.Values(y.Latencies)), 0.95)
+	return QuantileOf(slices.Clone(y.Latencies), 0.95)
 }
 
 // Throughput is inputs a second or, of an API that generates, output tokens a second;

@@ -72,16 +72,16 @@ func (s Stop) Slow(p Pace) string {
 // TripsAtOnce says whether an outcome stops the sending by itself.
 func (s Stop) TripsAtOnce(outcome string) bool { return slices.Contains(s.Outcomes, outcome) }
 
-// Add counts one request that was not cancelled. failed says that the server failed
-// it. The runner and the report count by this alone, so that they find the same edge.
-func (t *Tally) Add(outcome string, failed bool) {
-	t.Total++
+// Add counts n requests of one outcome that were not cancelled. failed says that the server
+// failed them. The runner and the report count by this alone, so that they find the same edge.
+func (t *Tally) Add(outcome string, failed bool, n int) {
+	t.Total += n
 	if !failed {
 		return
 	}
-	t.Failures++
+	t.Failures += n
 	if t.ByName == nil {
 		t.ByName = map[string]int{}
 	}
-	t.ByName[outcome]++
+	t.ByName[outcome] += n
 }

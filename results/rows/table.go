@@ -1,0 +1,117 @@
+package rows
+
+import (
+	"iter"
+	"slices"
+
+	"rung/sinks/record"
+)
+
+// Table is the requests of a run. The zero value is none's; New makes one.
+type Table struct {
+	kinds    *kinds
+	attempts map[record.Place]*Attempt // by their place without its value
+	last     *Attempt
+	sorted   []*Attempt // nil: they are not, since more came
+	n        int
+}
+
+// New makes an empty table.
+func New() *Table { return &Table{kinds: newKinds(), attempts: map[record.Place]*Attempt{}} }
+
+// Of makes the table of some requests.
+func Of(requests []record.Request) *Table {
+	t := New()
+	t.Add(requests)
+	return t
+}
+
+// Add takes requests, in any order. It keeps nothing of them but their lists of gaps.
+func (t *Table) Add(requests []record.Request) {
+	t.sorted = nil
+	t.n += len(requests)
+	for i := range requests {
+		q := &requests[i]
+		at := q.Place
+		at.Value = 0
+		if t.last == nil || t.last.Place != at {
+			t.last = t.attempt(at)
+		}
+		t.last.add(q)
+	}
+}
+
+func (t *Table) attempt(at record.Place) *Attempt {
+	a := t.attempts[at]
+	if a == nil {
+		a = &Attempt{Place: at, kinds: t.kinds}
+		t.attempts[at] = a
+	}
+	return a
+}
+
+// Len is how many requests there are.
+func (t *Table) Len() int {
+	if t == nil {
+		return 0
+	}
+	return t.n
+}
+
+// Attempts gives the attempts in order of their places.
+func (t *Table) Attempts() []*Attempt {
+	if t == nil || t.n == 0 {
+		return nil
+	}
+	if t.sorted == nil {
+		for _, a := range t.attempts {
+			a.sort()
+			t.sorted = append(t.sorted, a)
+		}
+		slices.SortFunc(t.sorted, func(x, y *Attempt) int { return x.Place.Compare(y.Place) })
+	}
+	return t.sorted
+}
+
+// All gives all requests, attempt by attempt.
+func (t *Table) All() iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for _, a := range t.Attempts() {
+			for r := range a.All() {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Kinds gives the kinds of all requests, see Attempt.Kinds.
+func (t *Table) Kinds() iter.Seq2[*Kind, int] {
+	return func(yield func(*Kind, int) bool) {
+		for _, a := range t.Attempts() {
+			for k, n := range a.Kinds() {
+				if !yield(k, n) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Where gives the table with the requests alone that are wanted, or itself where all are.
+func (t *Table) Where(wanted func(Row) bool) *Table {
+	if t == nil {
+		return nil
+	}
+	out := &Table{kinds: t.kinds, attempts: map[record.Place]*Attempt{}}
+	for _, a := range t.Attempts() {
+		if kept := a.Where(wanted); kept.Len() > 0 {
+			out.attempts[a.Place], out.n = kept, out.n+kept.Len()
+		}
+	}
+	if out.n == t.n {
+		return t
+	}
+	return out
+}
