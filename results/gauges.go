@@ -2,27 +2,42 @@ package results
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
+	"rung/results/rows"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
 
-// The series of a server's own metrics that the report reads, by the names that all
-// servers share.
+// series is one of the server's own metrics that the report reads.
+type series int
+
 const (
-	seriesWaiting     = "waiting"
-	seriesRunning     = "running"
-	seriesKVUsage     = "kv_usage" // from 0 to 1, the greatest over engines
-	seriesKVTokens    = "kv_tokens"
-	seriesPreemptions = "preemptions"
-	seriesAtCap       = "batch_size_top_share"
+	seriesWaiting series = iota
+	seriesRunning
+	seriesKVUsage // from 0 to 1, the greatest over engines
+	seriesKVTokens
+	seriesPreemptions
+	seriesAtCap
+	allSeries // how many there are
 )
 
-// reading is one look at the server's page: the value of each series that it gave.
+// String is the name that all servers share.
+func (s series) String() string {
+	return [allSeries]string{"waiting", "running", "kv_usage", "kv_tokens", "preemptions", "batch_size_top_share"}[s]
+}
+
+// reading is one look at the server's page: the value of each series, NaN where it gave
+// none.
 type reading struct {
 	ts     float64
-	values map[string]float64
+	values [allSeries]float64
+}
+
+// get is a series' value; ok is false where the page gave none.
+func (r *reading) get(s series) (value float64, ok bool) {
+	return r.values[s], !math.IsNaN(r.values[s])
 }
 
 // Metrics says whether the server's own metrics were read, and how.
@@ -51,29 +66,29 @@ type Gauges struct {
 
 // readings sorts the rows of the server's metrics into looks at its page, so that
 // their order in the files means nothing.
-func readings(rows []record.ServerSample) []reading {
-	known := map[string]bool{}
-	for _, s := range reported() {
-		known[s] = true
+func readings(gauges []rows.Gauge) []reading {
+	known := map[string]series{}
+	none := reading{}
+	for s := range allSeries {
+		known[s.String()], none.values[s] = s, math.NaN()
 	}
-	rows = keep(rows, func(s record.ServerSample) bool { return known[s.Series] && s.Value != nil && finite(*s.Value) != nil })
-	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b record.ServerSample) int {
-		return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(a.Series, b.Series), cmp.Compare(*a.Value, *b.Value))
+	gauges = slices.Clone(gauges)
+	slices.SortFunc(gauges, func(a, b rows.Gauge) int {
+		return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(a.Series, b.Series), cmp.Compare(a.Value, b.Value))
 	})
 	var out []reading
-	for _, s := range rows {
-		if n := len(out); n == 0 || out[n-1].ts != s.TS {
-			out = append(out, reading{s.TS, map[string]float64{}})
+	for _, g := range gauges {
+		s, ok := known[g.Series]
+		if !ok || finite(g.Value) == nil {
+			continue
 		}
-		out[len(out)-1].values[s.Series] = *s.Value
+		if n := len(out); n == 0 || out[n-1].ts != g.TS {
+			out = append(out, none)
+			out[n].ts = g.TS
+		}
+		out[len(out)-1].values[s] = g.Value
 	}
 	return out
-}
-
-// reported are the series that the report reads.
-func reported() []string {
-	return []string{seriesWaiting, seriesRunning, seriesKVUsage, seriesKVTokens, seriesPreemptions, seriesAtCap}
 }
 
 // newMetrics says what was read.
@@ -82,9 +97,9 @@ func newMetrics(r *Run, all []reading) Metrics {
 	if m := r.Manifest.Metrics; m != nil {
 		out.IntervalS = m.IntervalS
 	}
-	for _, name := range reported() {
-		if slices.ContainsFunc(all, func(x reading) bool { _, ok := x.values[name]; return ok }) {
-			out.Series = append(out.Series, name)
+	for s := range allSeries {
+		if slices.ContainsFunc(all, func(x reading) bool { _, ok := x.get(s); return ok }) {
+			out.Series = append(out.Series, s.String())
 		}
 	}
 	switch {
@@ -130,12 +145,14 @@ func (w *walked) gauges(all []reading, rung int) *Gauges {
 	}
 	v := w.looked(rung)
 	var g Gauges
-	series := map[string][]float64{}
+	var seen [allSeries][]float64
 	for _, window := range w.windows(v, rung) {
 		for _, x := range between(all, window.Begin, window.End) {
 			g.Readings++
-			for name, value := range x.values {
-				series[name] = append(series[name], value)
+			for s := range allSeries {
+				if value, ok := x.get(s); ok {
+					seen[s] = append(seen[s], value)
+				}
 			}
 		}
 	}
@@ -143,11 +160,11 @@ func (w *walked) gauges(all []reading, rung int) *Gauges {
 	if g.Readings == 0 && g.Preemptions == nil {
 		return nil
 	}
-	g.WaitingMean, g.WaitingMost = meanAndMost(series[seriesWaiting])
-	g.RunningMean, g.RunningMost = meanAndMost(series[seriesRunning])
-	_, g.KVUsageMost = meanAndMost(series[seriesKVUsage])
-	_, g.AtCapShare = meanAndMost(series[seriesAtCap])
-	if waiting := series[seriesWaiting]; len(waiting) > 0 {
+	g.WaitingMean, g.WaitingMost = meanAndMost(seen[seriesWaiting])
+	g.RunningMean, g.RunningMost = meanAndMost(seen[seriesRunning])
+	_, g.KVUsageMost = meanAndMost(seen[seriesKVUsage])
+	_, g.AtCapShare = meanAndMost(seen[seriesAtCap])
+	if waiting := seen[seriesWaiting]; len(waiting) > 0 {
 		n := 0
 		for _, x := range waiting {
 			if x > 0 {
@@ -179,14 +196,14 @@ func meanAndMost(values []float64) (mid, most *float64) {
 // growth adds up by how much a counter grew around the rounds of each pass: from the
 // last reading before the first send to the first after the last end. A server that was
 // started again counts from 0. nil where no pass has two readings.
-func growth(all []reading, v visits, series string) *float64 {
+func growth(all []reading, v visits, s series) *float64 {
 	var out *float64
 	for begin := 0; begin < len(v); {
 		end := begin + 1
 		for end < len(v) && v[end].Pass == v[begin].Pass {
 			end++
 		}
-		if g := grew(all, v[begin:end].span(), series); g != nil {
+		if g := grew(all, v[begin:end].span(), s); g != nil {
 			out = new(*g + valueOr(out))
 		}
 		begin = end
@@ -220,18 +237,18 @@ func (v visits) span() record.Window {
 }
 
 // grew is by how much a counter grew around a span.
-func grew(all []reading, span record.Window, series string) *float64 {
+func grew(all []reading, span record.Window, s series) *float64 {
 	var before, sum float64
 	seen := 0
 	i, _ := slices.BinarySearchFunc(all, span.Begin, func(x reading, t float64) int { return cmp.Compare(x.ts, t) })
 	for ; i > 0; i-- { // back to the last before that tells it
-		if _, ok := all[i-1].values[series]; ok {
+		if _, ok := all[i-1].get(s); ok {
 			i--
 			break
 		}
 	}
 	for _, x := range all[i:] {
-		value, ok := x.values[series]
+		value, ok := x.get(s)
 		switch {
 		case !ok:
 			continue

@@ -57,7 +57,7 @@ func pool(ladders []*walked, page []reading) *Pool {
 		return nil
 	}
 	for _, x := range page {
-		if n, ok := x.values[seriesKVTokens]; ok {
+		if n, ok := x.get(seriesKVTokens); ok {
 			out.Tokens = &n
 		}
 	}

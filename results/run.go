@@ -30,7 +30,7 @@ type Run struct {
 	Samples  []record.Sample
 	Events   []record.Event
 	Client   []record.ClientSample // of the instrument itself
-	Metrics  []record.ServerSample // of the server itself
+	Metrics  []rows.Gauge          // of the server itself, in any order
 
 	// Unverified says that the run did not end in order: the rows are those of the
 	// parts that lay whole on disk and of the journal.
@@ -100,7 +100,8 @@ func Open(dir string) (*Run, error) {
 	if r.Client, err = parquet.ReadClient(dir, m); err != nil {
 		return nil, err
 	}
-	if r.Metrics, err = parquet.ReadServer(dir, m); err != nil {
+	take := func(samples []record.ServerSample) { r.Metrics = append(r.Metrics, rows.Gauges(samples)...) }
+	if err := parquet.ScanServer(dir, m, rows.GaugeColumns(), take); err != nil {
 		return nil, err
 	}
 	return r, nil

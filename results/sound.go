@@ -25,7 +25,7 @@ func (r *Run) sound() (*Run, int) {
 	samples := keep(r.Samples, func(s record.Sample) bool { return isTime(s.TS) })
 	events := keep(r.Events, func(e record.Event) bool { return isTime(e.TS) })
 	client := keep(r.Client, func(s record.ClientSample) bool { return isTime(s.TS) })
-	metrics := keep(r.Metrics, func(s record.ServerSample) bool { return isTime(s.TS) })
+	metrics := keep(r.Metrics, func(g rows.Gauge) bool { return isTime(g.TS) })
 	lost := r.Requests.Len() + len(r.Samples) + len(r.Events) + len(r.Client) + len(r.Metrics) -
 		requests.Len() - len(samples) - len(events) - len(client) - len(metrics)
 	if lost == 0 {

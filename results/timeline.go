@@ -84,13 +84,13 @@ func timeline(r *Run, card watched, page []reading) *Timeline {
 	}
 	running, waiting, pool := newLine(LineRunning, "requests"), newLine(LineWaiting, "requests"), newLine(LinePool, "%")
 	for _, x := range page {
-		if v, ok := x.values[seriesRunning]; ok {
+		if v, ok := x.get(seriesRunning); ok {
 			running.see(t, x.ts, v)
 		}
-		if v, ok := x.values[seriesWaiting]; ok {
+		if v, ok := x.get(seriesWaiting); ok {
 			waiting.see(t, x.ts, v)
 		}
-		if v, ok := x.values[seriesKVUsage]; ok {
+		if v, ok := x.get(seriesKVUsage); ok {
 			pool.see(t, x.ts, 100*v)
 		}
 	}

@@ -29,7 +29,7 @@ func (s *kinds) of(q *record.Request) uint32 {
 	id, known := s.at[k]
 	if !known {
 		id = uint32(len(s.all))
-		s.all = append(s.all, &k)
+		s.all = append(s.all, new(k))
 		s.at[k] = id
 	}
 	s.last = id

@@ -81,12 +81,20 @@ func text[T any, S ~string](name, meaning string, at func(*row[T]) *S) column[T]
 			}
 		},
 		read: func(a arrow.Array, i int, r *row[T]) {
-			if s := a.(*array.String).Value(i); s != last {
+			if s := textAt(a, i); s != last {
 				last = unique.Make(s).Value()
 			}
 			*at(r) = S(last)
 		},
 	}
+}
+
+// textAt is a cell of a column of text, as it is or by a dictionary.
+func textAt(a arrow.Array, i int) string {
+	if d, ok := a.(*array.Dictionary); ok {
+		a, i = d.Dictionary(), d.GetValueIndex(i)
+	}
+	return a.(*array.String).Value(i)
 }
 
 // whole is a column of integers that are always known.
@@ -112,7 +120,7 @@ func wholeOrNull[T any, N ~int | ~int64](name, unit, meaning string, at func(*ro
 		},
 		read: func(a arrow.Array, i int, r *row[T]) {
 			if n := N(a.(*array.Int64).Value(i)); last == nil || *last != n {
-				last = &n
+				last = new(n)
 			}
 			*at(r) = last
 		},

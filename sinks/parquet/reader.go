@@ -38,19 +38,32 @@ func ReadServer(dir string, m record.Manifest) ([]record.ServerSample, error) {
 	return read(dir, m, server())
 }
 
+// ScanServer gives the table server, some rows at a time and in the order of writing, see
+// ScanRequests.
+func ScanServer(dir string, m record.Manifest, columns []string, yield func([]record.ServerSample)) error {
+	return scanTable(dir, m, server().only(columns), yield)
+}
+
 // read reads a table whole, in the order of writing. See source.scan for what is checked.
-func read[T any](dir string, m record.Manifest, t table[T]) ([]T, error) {
-	all, err := sources(dir, m, t.name)
+func read[T any](dir string, m record.Manifest, t table[T]) (items []T, err error) {
+	err = scanTable(dir, m, t, func(rows []T) { items = append(items, rows...) })
 	if err != nil {
 		return nil, err
 	}
-	var items []T
+	return items, nil
+}
+
+func scanTable[T any](dir string, m record.Manifest, t table[T], yield func([]T)) error {
+	all, err := sources(dir, m, t.name)
+	if err != nil {
+		return err
+	}
 	for _, s := range all {
-		if err := scan(s, m, t, func(rows []T) { items = append(items, rows...) }); err != nil {
-			return nil, err
+		if err := scan(s, m, t, yield); err != nil {
+			return err
 		}
 	}
-	return items, nil
+	return nil
 }
 
 // sumOf is the SHA-256 of bytes, in hex.

@@ -153,13 +153,14 @@ func scanBytes[T any](b []byte, t table[T], take func(*batch[T]) error) (n int64
 	if pf.NumRows() < 0 || pf.NumRows() > maxPartRows {
 		return 0, fmt.Errorf("claims %d rows", pf.NumRows())
 	}
-	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batchRows}, memory.DefaultAllocator)
-	if err != nil {
-		return 0, err
-	}
-	leaves := leavesOf(pf, t)
+	props := pqarrow.ArrowReadProperties{BatchSize: batchRows}
+	leaves := leavesOf(pf, t, &props)
 	if len(leaves) == 0 {
 		return 0, errors.New("it has none of the table's columns")
+	}
+	fr, err := pqarrow.NewFileReader(pf, props, memory.DefaultAllocator)
+	if err != nil {
+		return 0, err
 	}
 	rr, err := fr.GetRecordReader(context.Background(), leaves, nil)
 	if err != nil {
@@ -175,14 +176,20 @@ func scanBytes[T any](b []byte, t table[T], take func(*batch[T]) error) (n int64
 	return n, nil
 }
 
-// leavesOf are the numbers of a file's leaves that belong to columns which are read.
-func leavesOf[T any](pf *file.Reader, t table[T]) []int {
+// leavesOf are the numbers of a file's leaves that belong to columns which are read. Texts
+// that come again and again are left in their dictionaries.
+func leavesOf[T any](pf *file.Reader, t table[T], props *pqarrow.ArrowReadProperties) []int {
 	var out []int
 	schema := pf.MetaData().Schema
 	for i := range schema.NumColumns() {
 		name := schema.ColumnRoot(i).Name()
-		if slices.ContainsFunc(t.columns, func(c column[T]) bool { return c.read != nil && c.name == name }) {
-			out = append(out, i)
+		at := slices.IndexFunc(t.columns, func(c column[T]) bool { return c.read != nil && c.name == name })
+		if at < 0 {
+			continue
+		}
+		out = append(out, i)
+		if c := t.columns[at]; c.repeats && c.typ.ID() == arrow.STRING {
+			props.SetReadDict(i, true)
 		}
 	}
 	return out
@@ -227,6 +234,31 @@ func scanRecords[T any](r array.RecordReader, t table[T], take func(*batch[T]) e
 	return n, nil
 }
 
+// decode fills in the cells of a column that are not null.
+func (c column[T]) decode(a arrow.Array, rows []row[T]) {
+	switch a.NullN() {
+	case 0:
+		for i := range rows {
+			c.read(a, i, &rows[i])
+		}
+	case len(rows):
+	default:
+		for i := range rows {
+			if a.IsValid(i) {
+				c.read(a, i, &rows[i])
+			}
+		}
+	}
+}
+
+// valueType is the type of an array's values, whether they lie in it or in its dictionary.
+func valueType(a arrow.Array) arrow.Type {
+	if d, ok := a.(*array.Dictionary); ok {
+		return d.Dictionary().DataType().ID()
+	}
+	return a.DataType().ID()
+}
+
 // decodeRecord fills rows from a record of as many. A column that it lacks, as an older
 // schema does, is unknown.
 func decodeRecord[T any](rec arrow.Record, t table[T], rows []row[T]) error {
@@ -236,14 +268,10 @@ func decodeRecord[T any](rec arrow.Record, t table[T], rows []row[T]) error {
 			continue
 		}
 		a := rec.Column(at[0])
-		if a.DataType().ID() != c.typ.ID() || a.Len() != len(rows) {
+		if valueType(a) != c.typ.ID() || a.Len() != len(rows) {
 			return fmt.Errorf("column %s is of type %s, not %s, or of another length", c.name, a.DataType(), c.typ)
 		}
-		for i := range rows {
-			if a.IsValid(i) {
-				c.read(a, i, &rows[i])
-			}
-		}
+		c.decode(a, rows)
 	}
 	return nil
 }
