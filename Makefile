@@ -69,9 +69,15 @@ VEGETA := bin/vegeta
 $(VEGETA): # beside which rung's lateness is measured
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/tsenart/vegeta/v12@v12.12.0
 
+DUCKDB := bin/duckdb-venv/bin/python
+
+$(DUCKDB): # beside which a report's time and memory are measured
+	python3 -m venv bin/duckdb-venv
+	$@ -m pip install -q duckdb==2.0.1
+
 .PHONY: bench
-bench: $(VEGETA) ## run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: $(VEGETA) $(DUCKDB) ## run the benchmarks; the report's is on RUNG_ROWS (10,000,000) rows
+	RUNG_DUCKDB=$(CURDIR)/$(DUCKDB) $(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
 .PHONY: golden
 golden: ## write the golden files anew

@@ -29,14 +29,14 @@ type Card struct {
 }
 
 // compareSamples puts samples in an order that no order in the files changes.
-func compareSamples(a, b record.Sample) int {
+func compareSamples(a, b *record.Sample) int {
 	return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(valueOr(a.UtilGPUPct), valueOr(b.UtilGPUPct)),
 		cmp.Compare(valueOr(a.PowerW), valueOr(b.PowerW)), cmp.Compare(valueOr(a.SMClockMHz), valueOr(b.SMClockMHz)))
 }
 
 // watched is what was sampled of the device that the memory is told of, in order of time.
 type watched struct {
-	samples  []record.Sample
+	samples  []*record.Sample
 	interval float64  // seconds between two samples
 	limit    *float64 // of the power, W
 	noUtil   bool     // its utilisation is 0 whatever it does
@@ -46,8 +46,8 @@ type watched struct {
 // under load is none: the card does not tell (MIG).
 func newWatched(r *Run, device int) watched {
 	out := watched{interval: r.Manifest.GPU.IntervalS, noUtil: true}
-	for _, s := range r.Samples {
-		if s.Device == device {
+	for i := range r.Samples {
+		if s := &r.Samples[i]; s.Device == device {
 			out.samples = append(out.samples, s)
 			out.noUtil = out.noUtil && (s.UtilGPUPct == nil || *s.UtilGPUPct == 0)
 		}
@@ -63,8 +63,8 @@ func newWatched(r *Run, device int) watched {
 
 // during are the samples that tell of a window alone: what a card does is told of the
 // time since the sample before.
-func (c watched) during(w record.Window) []record.Sample {
-	i, _ := slices.BinarySearchFunc(c.samples, w.Begin+c.interval, func(s record.Sample, t float64) int { return cmp.Compare(s.TS, t) })
+func (c watched) during(w record.Window) []*record.Sample {
+	i, _ := slices.BinarySearchFunc(c.samples, w.Begin+c.interval, func(s *record.Sample, t float64) int { return cmp.Compare(s.TS, t) })
 	j := i
 	for j < len(c.samples) && c.samples[j].TS <= w.End {
 		j++
@@ -132,7 +132,7 @@ func (w *walked) card(c watched, rung int) *Card {
 }
 
 // add takes the samples of one window.
-func (t *tally) add(out *Card, samples []record.Sample, noUtil bool) {
+func (t *tally) add(out *Card, samples []*record.Sample, noUtil bool) {
 	busy := false
 	for _, s := range samples {
 		out.Samples++

@@ -21,8 +21,7 @@ func (b *Baseline) energy(r *Run, all visits) {
 	known := false
 	for _, card := range byDevice(r.Samples) {
 		var first, last *record.Sample
-		for i := range card {
-			s := &card[i]
+		for _, s := range card {
 			if s.EnergyJ == nil || s.TS < span.Begin || s.TS > span.End {
 				continue
 			}
@@ -58,12 +57,15 @@ func (b *Baseline) energy(r *Run, all visits) {
 }
 
 // byDevice sorts samples into those of each card, in order of time.
-func byDevice(samples []record.Sample) [][]record.Sample {
-	sorted := slices.Clone(samples)
-	slices.SortFunc(sorted, func(a, b record.Sample) int {
+func byDevice(samples []record.Sample) [][]*record.Sample {
+	sorted := make([]*record.Sample, len(samples))
+	for i := range samples {
+		sorted[i] = &samples[i]
+	}
+	slices.SortFunc(sorted, func(a, b *record.Sample) int {
 		return cmp.Or(cmp.Compare(a.Device, b.Device), compareSamples(a, b), cmp.Compare(valueOr(a.EnergyJ), valueOr(b.EnergyJ)))
 	})
-	var out [][]record.Sample
+	var out [][]*record.Sample
 	for i, s := range sorted {
 		if i == 0 || s.Device != sorted[i-1].Device {
 			out = append(out, nil)

@@ -70,7 +70,8 @@ func summarise(latencies []float64) *Latency {
 	if len(latencies) == 0 {
 		return nil
 	}
-	s := slices.Sorted(slices.Values(latencies))
+	s := latencies
+	slices.Sort(s)
 	return &Latency{
 		N: len(s), MinS: s[0], MedianS: record.Quantile(s, 0.5), MeanS: mean(s), P95S: record.Quantile(s, 0.95), P99S: record.Quantile(s, 0.99), MaxS: s[len(s)-1],
 		P95Supported: len(s) >= P95Needs, P99Supported: len(s) >= P99Needs,

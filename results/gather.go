@@ -125,13 +125,18 @@ func (v visits) succeeded() iter.Seq2[*rows.Kind, int] {
 	}
 }
 
-// latencies are those of the successes, in seconds.
-func (v visits) latencies() []float64 {
+// requests is how many there are.
+func (v visits) requests() int {
 	n := 0
 	for _, a := range v {
 		n += a.rows.Len()
 	}
-	out := make([]float64, 0, n)
+	return n
+}
+
+// latencies are those of the successes, in seconds.
+func (v visits) latencies() []float64 {
+	out := make([]float64, 0, v.requests())
 	for _, a := range v {
 		for i, t := range a.rows.Round().Times {
 			if a.rows.Kind(i).Outcome == record.OK {

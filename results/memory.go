@@ -23,8 +23,8 @@ const (
 
 // memory is the samples of the fullest device, in order of time.
 type memory struct {
-	samples []record.Sample // only those that tell the memory in use
-	events  []record.Event  // in order of time
+	samples []*record.Sample // only those that tell the memory in use
+	events  []record.Event   // in order of time
 	total   *int64
 	idle    *int64
 	card    string
@@ -60,12 +60,12 @@ func newMemory(r *Run) (memory, Memory) {
 		m.reason = out.Reason
 		return m, out
 	}
-	for _, s := range r.Samples {
-		if s.Device == out.Device && s.MemUsedBytes != nil {
+	for i := range r.Samples {
+		if s := &r.Samples[i]; s.Device == out.Device && s.MemUsedBytes != nil {
 			m.samples = append(m.samples, s)
 		}
 	}
-	slices.SortFunc(m.samples, func(a, b record.Sample) int {
+	slices.SortFunc(m.samples, func(a, b *record.Sample) int {
 		return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(*a.MemUsedBytes, *b.MemUsedBytes))
 	})
 	m.total, m.card = m.samples[0].MemTotalBytes, out.DeviceName

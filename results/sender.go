@@ -28,21 +28,28 @@ func (w *walked) watch(page []reading, card watched, client []record.ClientSampl
 // leastLate is what a timer can't keep, in seconds: no client is late by less.
 const leastLate = 0.001
 
+// lateness is by how much each send was behind when it was due, in seconds.
+func (v visits) lateness() []float64 {
+	out := make([]float64, 0, v.requests())
+	for _, a := range v {
+		for i, t := range a.rows.Round().Times {
+			if t.Sent() && !a.rows.Kind(i).ResetIdle {
+				out = append(out, t.SentTS-t.DueTS)
+			}
+		}
+	}
+	return out
+}
+
 func (w *walked) sender(client []record.ClientSample, rung int) Sender {
 	var out Sender
 	v := w.looked(rung)
 	out.InFlight = w.flow(v, rung, unit{worth: func(rows.Row) float64 { return 1 }}).inFlight()
-	var late, cpu []float64
-	for _, a := range v {
-		for r := range a.rows.All() {
-			if r.Sent() && !r.ResetIdle {
-				late = append(late, r.SentTS-r.DueTS)
-			}
-		}
-	}
+	var cpu []float64
+	late := v.lateness()
 	if l := v.latencies(); len(late) > 0 && len(l) > 0 {
 		out.LateP95S = finite(record.QuantileOf(late, 0.95))
-		if m := median(l); m > 0 && out.LateP95S != nil {
+		if m := record.QuantileOf(l, 0.5); m > 0 && out.LateP95S != nil {
 			out.LateShare = finite(*out.LateP95S / m)
 		}
 	}

@@ -78,7 +78,7 @@ func (a *app) openLatest(path string) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := results.Open(dir)
+	run, err := openLean(dir)
 	return run, failed(err)
 }
 

@@ -1,8 +1,9 @@
 package resultstest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"rung/sinks/record"
 	"rung/spec/plan"
@@ -76,6 +77,12 @@ func (b *builder) keep(rows []record.Request) {
 	b.run.Requests = append(b.run.Requests, rows...)
 }
 
+// bodySum is the sum of a body that no other request has.
+func bodySum(n int) string {
+	sum := sha256.Sum256(fmt.Append(nil, n))
+	return hex.EncodeToString(sum[:])
+}
+
 // least is the index of the smallest value.
 func least(values []float64) int {
 	at := 0
@@ -92,7 +99,7 @@ func (b *builder) request(p record.Place, shape plan.Shape, i int, sent, done fl
 	r := record.Request{
 		Place: p, ID: fmt.Sprintf("%016x", b.made+i), Index: i, Time: b.wall(sent), DueTS: sent, SentTS: sent, DoneTS: done,
 		InFlight: shape.InFlight, Inputs: shape.Batch, InputsDone: shape.Batch, InputTokensPlanned: tokens, InputTokens: &tokens,
-		BodyBytes: int64(4 * tokens), BodySHA256: strings.Repeat("0", 64), ResponseBytes: 4096,
+		BodyBytes: int64(4 * tokens), BodySHA256: bodySum(b.made + i), ResponseBytes: 4096,
 		Outcome: record.OK, Counted: p.Phase != record.Warmup, Status: new(200), ConnReused: true,
 	}
 	if p.Phase == record.Warmup {

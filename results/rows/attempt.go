@@ -16,7 +16,7 @@ type Attempt struct {
 	kinds *kinds
 	times []record.Times
 	kind  []uint32
-	index []int32
+	index []int32     // their numbers; nil where they came as 0, 1, 2, …, or have been sorted
 	first []float64   // when the first token came; nil where none did
 	gaps  [][]float64 // of the chunks; nil where there are none
 	words map[record.Outcome]words
@@ -36,7 +36,7 @@ func (a *Attempt) add(q *record.Request) {
 	i := len(a.times)
 	a.times = append(a.times, q.Times())
 	a.kind = append(a.kind, a.kinds.of(q))
-	a.index = append(a.index, int32(min(max(q.Index, math.MinInt32), math.MaxInt32)))
+	a.number(i, q.Index)
 	if q.FirstTokenTS != nil && a.first == nil {
 		a.first = slices.Repeat([]float64{math.NaN()}, i)
 	}
@@ -58,6 +58,20 @@ func (a *Attempt) add(q *record.Request) {
 	}
 }
 
+// number keeps the number of the i-th request.
+func (a *Attempt) number(i, number int) {
+	if a.index == nil && number == i {
+		return
+	}
+	if a.index == nil {
+		a.index = make([]int32, i)
+		for j := range a.index {
+			a.index[j] = int32(j)
+		}
+	}
+	a.index = append(a.index, int32(min(max(number, math.MinInt32), math.MaxInt32)))
+}
+
 // hear keeps the words of the failure that comes first in its round.
 func (a *Attempt) hear(q *record.Request) {
 	w := words{q.Index, q.SentTS, q.Error[:min(len(q.Error), mostWords)]}
@@ -71,8 +85,29 @@ func (a *Attempt) hear(q *record.Request) {
 	a.words[q.Outcome] = w
 }
 
-// sort puts the requests in the order of their numbers, so that their order in the files
-// means nothing.
+// seal puts the requests in the order of their numbers, so that their order in the files
+// means nothing. No more can be added.
+func (a *Attempt) seal() {
+	if a.index != nil {
+		a.sort()
+	}
+	a.index = nil
+	a.fit()
+}
+
+// fit gives back the memory that was taken for more requests.
+func (a *Attempt) fit() {
+	a.times, a.kind, a.first, a.gaps = fit(a.times), fit(a.kind), fit(a.first), fit(a.gaps)
+}
+
+// fit gives back the memory that a slice has beyond its length.
+func fit[T any](all []T) []T {
+	if cap(all)-len(all) <= len(all)/50 {
+		return all
+	}
+	return append(make([]T, 0, len(all)), all...)
+}
+
 func (a *Attempt) sort() {
 	compare := func(i, j int) int {
 		x, y := a.times[i], a.times[j]
@@ -117,7 +152,7 @@ func (a *Attempt) Len() int { return len(a.times) }
 
 // At is the i-th request.
 func (a *Attempt) At(i int) Row {
-	r := Row{Kind: a.Kind(i), Times: a.times[i], Index: int(a.index[i]), FirstTokenTS: math.NaN()}
+	r := Row{Kind: a.Kind(i), Times: a.times[i], FirstTokenTS: math.NaN()}
 	if a.first != nil {
 		r.FirstTokenTS = a.first[i]
 	}

@@ -2,7 +2,7 @@
 // they belong: a report goes over all of them many times, and a run may have millions.
 //
 // Most of what a request has, it has in common with those beside it. That is kept once, as
-// a Kind; a row of its own has its times, its number and the kind's. What no report looks
+// a Kind; a row of its own has its times and the number of its kind. What no report looks
 // at is not kept.
 package rows
 
@@ -48,7 +48,6 @@ type Row struct {
 	*Kind
 	record.Times
 
-	Index        int
 	FirstTokenTS float64   // NaN where no token was seen to come
 	ChunkGapsS   []float64 // shared with the table
 }

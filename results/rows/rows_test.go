@@ -49,7 +49,7 @@ func TestRowIsTheRequest(t *testing.T) {
 			InputTokens: new(511), OutputTokensPlanned: new(64), OutputTokens: new(63), CachedTokens: new(16), FinishReason: "length",
 			Outcome: record.TooLong, Limit: record.LimitTokens, Incident: new(int64(7)), Counted: true, RejectReason: "why", Status: new(413),
 		},
-		Times: record.Times{DueTS: 1, SentTS: 1.5, DoneTS: 3}, Index: 5, FirstTokenTS: 2, ChunkGapsS: []float64{0.25, 0.5},
+		Times: record.Times{DueTS: 1, SentTS: 1.5, DoneTS: 3}, FirstTokenTS: 2, ChunkGapsS: []float64{0.25, 0.5},
 	}
 	r := a.At(0)
 	if d := cmp.Diff(want, r); d != "" {
@@ -115,9 +115,11 @@ func TestOrderMeansNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []record.Request
 		for i := range rapid.IntRange(1, 60).Draw(t, "requests") {
+			number := rapid.IntRange(0, 9).Draw(t, "number")
+			at := float64(10*i + number)
 			q := record.Request{
 				Place: record.Place{Phase: record.Measure, Ladder: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "ladder"), Round: rapid.IntRange(0, 2).Draw(t, "round")},
-				Index: rapid.IntRange(0, 9).Draw(t, "index"), DueTS: float64(i), SentTS: float64(i), DoneTS: float64(i + 1),
+				Index: number, DueTS: at, SentTS: at, DoneTS: at + 1,
 				OutputTokens: rapid.SampledFrom([]*int{nil, new(1), new(2)}).Draw(t, "tokens"),
 				Outcome:      rapid.SampledFrom([]record.Outcome{record.OK, record.OOM, record.Dropped}).Draw(t, "outcome"),
 			}
@@ -125,7 +127,7 @@ func TestOrderMeansNothing(t *testing.T) {
 				q.Error = rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "error")
 			}
 			if rapid.Bool().Draw(t, "streamed") {
-				q.FirstTokenTS, q.ChunkGapsS = new(float64(i)+0.5), []float64{float64(i)}
+				q.FirstTokenTS, q.ChunkGapsS = new(at+0.5), []float64{at}
 			}
 			all = append(all, q)
 		}
@@ -144,10 +146,11 @@ func TestOrderMeansNothing(t *testing.T) {
 			}
 			last := -1
 			for r := range a.All() {
-				if r.Index < last {
-					t.Fatalf("number %d after %d", r.Index, last)
+				number := int(r.DueTS) % 10
+				if number < last {
+					t.Fatalf("number %d after %d", number, last)
 				}
-				last = r.Index
+				last = number
 			}
 		}
 	})
@@ -160,19 +163,19 @@ func TestWhere(t *testing.T) {
 	var all []record.Request
 	for i := range 10 {
 		q := full()
-		q.Index, q.Round = i, i%2
+		q.Index, q.Round, q.DueTS = i, i%2, float64(i)
 		all = append(all, q)
 	}
 	table := rows.Of(all)
 	if table.Where(func(rows.Row) bool { return true }) != table {
 		t.Error("a table of which all is wanted is another")
 	}
-	some := table.Where(func(r rows.Row) bool { return r.Index%2 == 0 && r.Index > 2 })
-	var left []int
+	some := table.Where(func(r rows.Row) bool { return int(r.DueTS)%2 == 0 && r.DueTS > 2 })
+	var left []float64
 	for r := range some.All() {
-		left = append(left, r.Index)
+		left = append(left, r.DueTS)
 	}
-	if !slices.Equal(left, []int{4, 6, 8}) || some.Len() != 3 || len(some.Attempts()) != 1 || table.Len() != 10 {
+	if !slices.Equal(left, []float64{4, 6, 8}) || some.Len() != 3 || len(some.Attempts()) != 1 || table.Len() != 10 {
 		t.Errorf("%v of %d, %d attempts", left, some.Len(), len(some.Attempts()))
 	}
 	var none *rows.Table

@@ -12,7 +12,7 @@ type Table struct {
 	kinds    *kinds
 	attempts map[record.Place]*Attempt // by their place without its value
 	last     *Attempt
-	sorted   []*Attempt // nil: they are not, since more came
+	sealed   []*Attempt // in order; nil while requests are added
 	n        int
 }
 
@@ -26,15 +26,21 @@ func Of(requests []record.Request) *Table {
 	return t
 }
 
-// Add takes requests, in any order. It keeps nothing of them but their lists of gaps.
+// Add takes requests, in any order, until the table is looked at for the first time. It
+// keeps nothing of them but their lists of gaps.
 func (t *Table) Add(requests []record.Request) {
-	t.sorted = nil
+	if t.sealed != nil {
+		panic("rows: requests were added to a table that is in use")
+	}
 	t.n += len(requests)
 	for i := range requests {
 		q := &requests[i]
 		at := q.Place
 		at.Value = 0
 		if t.last == nil || t.last.Place != at {
+			if t.last != nil {
+				t.last.fit() // a round is mostly whole when the next comes
+			}
 			t.last = t.attempt(at)
 		}
 		t.last.add(q)
@@ -63,14 +69,14 @@ func (t *Table) Attempts() []*Attempt {
 	if t == nil || t.n == 0 {
 		return nil
 	}
-	if t.sorted == nil {
+	if t.sealed == nil {
 		for _, a := range t.attempts {
-			a.sort()
-			t.sorted = append(t.sorted, a)
+			a.seal()
+			t.sealed = append(t.sealed, a)
 		}
-		slices.SortFunc(t.sorted, func(x, y *Attempt) int { return x.Place.Compare(y.Place) })
+		slices.SortFunc(t.sealed, func(x, y *Attempt) int { return x.Place.Compare(y.Place) })
 	}
-	return t.sorted
+	return t.sealed
 }
 
 // All gives all requests, attempt by attempt.
@@ -104,10 +110,10 @@ func (t *Table) Where(wanted func(Row) bool) *Table {
 	if t == nil {
 		return nil
 	}
-	out := &Table{kinds: t.kinds, attempts: map[record.Place]*Attempt{}}
+	out := &Table{kinds: t.kinds}
 	for _, a := range t.Attempts() {
 		if kept := a.Where(wanted); kept.Len() > 0 {
-			out.attempts[a.Place], out.n = kept, out.n+kept.Len()
+			out.sealed, out.n = append(out.sealed, kept), out.n+kept.Len()
 		}
 	}
 	if out.n == t.n {

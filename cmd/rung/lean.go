@@ -1,0 +1,30 @@
+package main
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+
+	"rung/results"
+)
+
+const (
+	leanPercent = 25        // garbage beside what is held, while a run is read
+	leastLimit  = 480 << 20 // bytes, and afterwards: what a report may take before it gives memory back at once
+)
+
+// openLean opens a run with the garbage collector close behind. A large run is some hundreds
+// of megabytes which stay until the report is done: by its default the collector would let
+// as much again pile up beside them. A limit of the user's own (GOMEMLIMIT) stands.
+func openLean(dir string) (*results.Run, error) {
+	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
+		return results.Open(dir)
+	}
+	usual := debug.SetGCPercent(leanPercent)
+	run, err := results.Open(dir)
+	debug.SetGCPercent(usual)
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	debug.SetMemoryLimit(max(leastLimit, int64(m.HeapAlloc/100*(100+leanPercent))))
+	return run, err
+}
