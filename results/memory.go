@@ -75,7 +75,7 @@ func newMemory(r *Run) (memory, Memory) {
 
 func (m memory) sort() {
 	slices.SortFunc(m.events, func(a, b record.Event) int {
-		return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(a.Kind, b.Kind), a.Place.Compare(b.Place), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(a.Kind, b.Kind), a.Compare(b.Place), cmp.Compare(a.Reason, b.Reason))
 	})
 }
 

@@ -31,7 +31,7 @@ func BenchmarkReport(b *testing.B) {
 	}
 	dir := largeRun(b, n)
 	for b.Loop() {
-		seconds, mib := resources(b, exec.Command("rung", "report", "--json", dir)) //nolint:gosec // the test's own program
+		seconds, mib := resources(b, exec.CommandContext(b.Context(), "rung", "report", "--json", dir)) //nolint:gosec // the test's own program
 		b.ReportMetric(seconds, "s")
 		b.ReportMetric(mib, "MiB")
 		python := os.Getenv("RUNG_DUCKDB")
@@ -39,7 +39,7 @@ func BenchmarkReport(b *testing.B) {
 			b.Log("without RUNG_DUCKDB nothing stands beside")
 			continue
 		}
-		duck, duckMiB := resources(b, exec.Command(python, "testdata/aggregates.py", dir)) //nolint:gosec // as above
+		duck, duckMiB := resources(b, exec.CommandContext(b.Context(), python, "testdata/aggregates.py", dir)) //nolint:gosec // as above
 		b.ReportMetric(duck, "duckdb-s")
 		b.ReportMetric(duckMiB, "duckdb-MiB")
 		b.ReportMetric(seconds/duck, "over-duckdb")
@@ -57,7 +57,9 @@ func largeRun(b *testing.B, n int) string {
 	dir, err := resultstest.WriteLarge(resultstest.Options{
 		API: plan.OpenAIChat, Chat: true, Noise: 0.1,
 		Service: func(plan.Shape) float64 { return 0.01 },
-		Page:    func(s plan.Shape) map[string]float64 { return map[string]float64{"running": float64(min(s.InFlight, 4)), "waiting": float64(max(0, s.InFlight-4))} },
+		Page: func(s plan.Shape) map[string]float64 {
+			return map[string]float64{"running": float64(min(s.InFlight, 4)), "waiting": float64(max(0, s.InFlight-4))}
+		},
 		Ladders: []plan.Ladder{resultstest.Ladder("concurrency", plan.AxisConcurrency, passes, rounds, n/passes/len(values)/rounds, values...)},
 	}, b.TempDir())
 	if err != nil {
