@@ -12,7 +12,6 @@ import (
 
 	"rung/runner/gpu"
 	"rung/runner/gpu/gputest"
-	"rung/runner/pace"
 	"rung/sinks/record"
 )
 
@@ -63,18 +62,23 @@ func BenchmarkSampling(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		quit := make(chan struct{})
-		time.AfterFunc(length, func() { close(quit) })
-		pace.Every(interval, quit, func(due time.Time) bool {
-			late = append(late, time.Since(due).Seconds())
-			s, err := c.Sample()
-			if err != nil || len(s) != 8 {
-				b.Errorf("%d samples, %v", len(s), err)
+		err = c.Start(interval, func(s []record.Sample, left int) {
+			late = append(late, s[0].LateS)
+			missed += left
+			if len(s) != 8 {
+				b.Errorf("%d samples", len(s))
 			}
-			return err == nil
-		}, func(n int) { missed += n })
+		}, func(err error) { b.Error(err) })
+		if err != nil {
+			b.Fatal(err)
+		}
+		time.Sleep(length)
+		c.Stop()
 		if err := c.Close(); err != nil {
 			b.Fatal(err)
+		}
+		if n := int(length / interval); len(late)+missed < n {
+			b.Errorf("%d readings and %d missed, want %d", len(late), missed, n)
 		}
 		slices.Sort(late)
 		b.ReportMetric(1000*record.Quantile(late, 0.5), "P50-late-ms")
