@@ -33,7 +33,7 @@ race: ## run the tests with the race detector
 
 FUZZTIME ?= 60s
 FUZZED := spec:FuzzLoad spec:FuzzPlan runner/target:FuzzRead runner/target:FuzzStream runner/metrics:FuzzParse \
-	runner/gpu/smi:FuzzRead sinks/parquet:FuzzManifest sinks/parquet:FuzzPart sinks/parquet:FuzzJournal
+	runner/gpu/smi:FuzzRead runner/gpu:FuzzReadings sinks/parquet:FuzzManifest sinks/parquet:FuzzPart sinks/parquet:FuzzJournal
 
 .PHONY: fuzz
 fuzz: ## fuzz what reads files and answers that others made, FUZZTIME (a minute) each

@@ -339,8 +339,14 @@ func (r *run) ping() error {
 // stopped says that no more is to be sent.
 func (r *run) stopped() bool { return r.drain.Err() != nil || r.abort.Err() != nil }
 
-// at says where the run is now, for the samples.
-func (r *run) at(p record.Place) { r.here.Store(&p) }
+// at says where the run is now, for the samples: those that were read before belong to
+// where it was.
+func (r *run) at(p record.Place) {
+	if r.sampling != nil { // where the run has begun
+		r.sampling.collect()
+	}
+	r.here.Store(&p)
+}
 
 func (r *run) send(it record.Item) {
 	r.emitting.take()

@@ -20,6 +20,20 @@ type Sampler interface {
 	Close() error
 }
 
+// SelfPaced is a Sampler that keeps the schedule itself, where to be asked each time costs
+// more than the reading. Its samples have their times, and their lateness.
+type SelfPaced interface {
+	Sampler
+	// Start reads each interval until Stop. take gets each reading, in order and maybe a
+	// while after it was made, and how many of the schedule were left out before it; ended
+	// is told why there will be no more.
+	Start(interval time.Duration, take func(samples []record.Sample, missed int), ended func(error)) error
+	// Collect returns when all that was read so far has been taken.
+	Collect()
+	// Stop ends the schedule, when all that was read has been taken.
+	Stop()
+}
+
 // sampling reads the card on a schedule that doesn't drift, and once more
 // whenever it is forced to.
 type sampling struct {
@@ -28,7 +42,8 @@ type sampling struct {
 	interval time.Duration
 	quit     chan struct{}
 	done     sync.WaitGroup
-	turn     turn // one reading at a time
+	reading  turn // one at a time
+	turn     turn // of what follows
 	late     int
 	lost     string
 	last     map[string]*record.Sample
@@ -54,6 +69,7 @@ const recentReadings = 18_000
 // during gives the throttle reasons of all samples in a span of the run's clock, and
 // their median SM clock, 0 where it is not known.
 func (s *sampling) during(from, to float64) (bits int64, clock float64) {
+	s.collect()
 	s.turn.take()
 	defer s.turn.give()
 	var clocks []float64
@@ -75,6 +91,7 @@ func (s *sampling) during(from, to float64) (bits int64, clock float64) {
 
 // latest is the last sample of each card, by UUID.
 func (s *sampling) latest() map[string]*record.Sample {
+	s.collect()
 	s.turn.take()
 	defer s.turn.give()
 	return maps.Clone(s.last)
@@ -82,6 +99,7 @@ func (s *sampling) latest() map[string]*record.Sample {
 
 // learn takes what computes on the card from now on for the server's, or no longer.
 func (s *sampling) learn(yes bool) {
+	s.collect()
 	s.turn.take()
 	defer s.turn.give()
 	s.learning = yes
@@ -90,6 +108,7 @@ func (s *sampling) learn(yes bool) {
 // other is a process that computed on the card in a span of the run's clock and is not
 // the server's; 0 where none was seen.
 func (s *sampling) other(from, to float64) int64 {
+	s.collect()
 	s.turn.take()
 	defer s.turn.give()
 	for _, r := range s.recent {
@@ -124,19 +143,27 @@ func (s *sampling) keep(sample record.Sample) {
 }
 
 func newSampling(r *run, s Sampler, interval time.Duration) *sampling {
-	return &sampling{r: r, sampler: s, interval: interval, quit: make(chan struct{}), turn: newTurn(), last: map[string]*record.Sample{}, learning: true, known: map[int64]bool{}}
+	return &sampling{r: r, sampler: s, interval: interval, quit: make(chan struct{}), reading: newTurn(), turn: newTurn(), last: map[string]*record.Sample{}, learning: true, known: map[int64]bool{}}
 }
 
 func (s *sampling) start() {
-	if s.sampler == nil || s.interval <= 0 {
+	if s.interval <= 0 {
 		return
 	}
-	s.done.Go(func() {
-		pace.Every(s.interval, s.quit, func(due time.Time) bool {
-			s.take(due, false)
-			return true
-		}, s.missed)
-	})
+	switch card := s.sampler.(type) {
+	case nil:
+	case SelfPaced:
+		if err := card.Start(s.interval, s.paced, s.lose); err != nil {
+			s.lose(err)
+		}
+	default:
+		s.done.Go(func() {
+			pace.Every(s.interval, s.quit, func(due time.Time) bool {
+				s.take(due, false)
+				return true
+			}, s.missed)
+		})
+	}
 }
 
 func (s *sampling) missed(n int) {
@@ -148,8 +175,18 @@ func (s *sampling) missed(n int) {
 }
 
 func (s *sampling) stop() {
+	if card, ok := s.sampler.(SelfPaced); ok {
+		card.Stop()
+	}
 	close(s.quit)
 	s.done.Wait()
+}
+
+// collect sees that nothing of what the card was read for until now is still to come.
+func (s *sampling) collect() {
+	if card, ok := s.sampler.(SelfPaced); ok {
+		card.Collect()
+	}
 }
 
 // force reads the card now, beside the schedule: the end of a rung must not fall
@@ -169,28 +206,65 @@ func (s *sampling) trail(ctx context.Context) {
 	}
 }
 
+// take reads the card now.
 func (s *sampling) take(due time.Time, forced bool) {
-	s.turn.take()
-	defer s.turn.give()
-	if s.lost != "" {
+	s.reading.take()
+	defer s.reading.give()
+	if s.over() {
 		return
 	}
 	place, now := *s.r.here.Load(), time.Now()
 	samples, err := s.sampler.Sample()
 	if err != nil {
-		s.lost = err.Error()
-		s.r.event(record.GPULost, place, func(e *record.Event) { e.Reason = s.lost })
+		s.lose(err)
 		return
 	}
-	behind := now.Sub(due)
-	if !forced && behind > s.interval {
+	_, paced := s.sampler.(SelfPaced)
+	for i := range samples {
+		samples[i].Forced = forced
+		if !paced {
+			samples[i].Time, samples[i].LateS = now, max(0, now.Sub(due).Seconds())
+		}
+	}
+	s.put(place, samples)
+}
+
+// paced takes a reading that the card made by itself.
+func (s *sampling) paced(samples []record.Sample, missed int) {
+	s.missed(missed)
+	s.put(*s.r.here.Load(), samples)
+}
+
+// put gives out one reading.
+func (s *sampling) put(place record.Place, samples []record.Sample) {
+	s.turn.take()
+	defer s.turn.give()
+	if s.lost != "" {
+		return
+	}
+	if len(samples) > 0 && !samples[0].Forced && samples[0].LateS > s.interval.Seconds() {
 		s.late++
 	}
 	for i := range samples {
 		sample := &samples[i]
-		sample.Place, sample.Time, sample.TS, sample.Forced = place, now, s.r.clock.at(now), forced
-		sample.LateS = max(0, behind.Seconds())
+		sample.Place, sample.TS = place, s.r.clock.at(sample.Time)
 		s.keep(*sample)
 		s.r.send(record.Item{Sample: sample})
+	}
+}
+
+func (s *sampling) over() bool {
+	s.turn.take()
+	defer s.turn.give()
+	return s.lost != ""
+}
+
+// lose ends the samples.
+func (s *sampling) lose(err error) {
+	s.turn.take()
+	defer s.turn.give()
+	if s.lost == "" {
+		s.lost = err.Error()
+		s.r.event(record.GPULost, *s.r.here.Load(), func(e *record.Event) { e.Reason = s.lost })
 	}
 }

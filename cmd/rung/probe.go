@@ -16,6 +16,8 @@ import (
 const (
 	probeTime = 3 * time.Second
 	probeStep = 10 * time.Millisecond // between two readings
+
+	probeReadings = 20 // whose time is taken
 )
 
 // probe prints what each card tells and how often it changes.
@@ -29,21 +31,18 @@ func (a *app) probe(ctx context.Context, f sampleFlags) error {
 	if f.most > 0 {
 		length = f.most
 	}
+	timed, cancel := context.WithTimeout(ctx, length)
+	defer cancel()
 	seen := make([][]record.Sample, len(cards.Devices()))
 	begin := time.Now()
-	var reading time.Duration
-	n := 0
-	for ; time.Since(begin) < length && ctx.Err() == nil; n++ {
-		time.Sleep(time.Until(begin.Add(time.Duration(n) * probeStep)))
-		at := time.Now()
-		samples, err := cards.Sample()
-		if err != nil {
-			return failed(err)
-		}
-		reading += time.Since(at)
+	err = watch(timed, cards, probeStep, func(samples []record.Sample, _ int) error {
 		for i, s := range samples {
 			seen[i] = append(seen[i], s)
 		}
+		return nil
+	})
+	if err != nil {
+		return failed(err)
 	}
 	took := time.Since(begin)
 	for i, d := range cards.Devices() {
@@ -51,9 +50,23 @@ func (a *app) probe(ctx context.Context, f sampleFlags) error {
 			return failed(err)
 		}
 	}
-	_, err = fmt.Fprintf(a.stdout, "one reading of all devices takes %s, by %d readings in %s\n",
-		(reading / time.Duration(max(n, 1))).Round(10*time.Microsecond), n, took.Round(100*time.Millisecond))
+	reading, err := readingTime(cards)
+	if err != nil {
+		return failed(err)
+	}
+	_, err = fmt.Fprintf(a.stdout, "one reading of all devices takes %s; %d readings in %s\n", reading, len(seen[0]), took.Round(100*time.Millisecond))
 	return failed(err)
+}
+
+// readingTime is how long one reading of all devices takes, on average.
+func readingTime(cards *gpu.Child) (time.Duration, error) {
+	begin := time.Now()
+	for range probeReadings {
+		if _, err := cards.Sample(); err != nil {
+			return 0, err
+		}
+	}
+	return (time.Since(begin) / probeReadings).Round(10 * time.Microsecond), nil
 }
 
 func printCard(to io.Writer, d record.Device, seen []record.Sample, took time.Duration) error {

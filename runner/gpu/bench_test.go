@@ -12,26 +12,38 @@ import (
 
 	"rung/runner/gpu"
 	"rung/runner/gpu/gputest"
-	"rung/runner/pace"
 	"rung/sinks/record"
 )
 
-// processorTime is what this process and its children that have ended took.
-func processorTime(b *testing.B) time.Duration {
+// processorTime is what this process took, or its children that have ended: the time in
+// all, which is exact, and how much of it in the system, which is counted in clock ticks.
+func processorTime(b *testing.B, who int) (all, system time.Duration) {
 	b.Helper()
-	var sum time.Duration
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(who, &u); err != nil {
-			b.Fatal(err)
-		}
-		sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	var u syscall.Rusage
+	if err := syscall.Getrusage(who, &u); err != nil {
+		b.Fatal(err)
 	}
-	return sum
+	system = time.Duration(u.Stime.Nano())
+	return system + time.Duration(u.Utime.Nano()), system
+}
+
+// shares reports which share of a core a process took since this was called: in all and
+// in the system.
+func shares(b *testing.B, name string, who int) (report func(time.Duration) float64) {
+	b.Helper()
+	all, system := processorTime(b, who)
+	return func(length time.Duration) float64 {
+		allNow, systemNow := processorTime(b, who)
+		share := 100 * (allNow - all).Seconds() / length.Seconds()
+		b.ReportMetric(share, name+"-%-of-a-core")
+		b.ReportMetric(100*(systemNow-system).Seconds()/length.Seconds(), name+"-system-%")
+		return share
+	}
 }
 
 // BenchmarkSampling reads eight devices every 10 ms for 10 s, in a process of its own as a
-// run does: how late the readings are, and which share of a core both processes take.
+// run does: how late the readings are, and which share of a core both processes take,
+// their start among it.
 func BenchmarkSampling(b *testing.B) {
 	const interval, length = 10 * time.Millisecond, 10 * time.Second
 	state := gputest.NewState(b)
@@ -44,28 +56,34 @@ func BenchmarkSampling(b *testing.B) {
 	b.Setenv(asSampler, gputest.Compile(b))
 	for b.Loop() {
 		var late []float64
-		missed, before := 0, processorTime(b)
+		missed := 0
+		parent, child := shares(b, "parent", syscall.RUSAGE_SELF), shares(b, "child", syscall.RUSAGE_CHILDREN)
 		c, err := gpu.OpenChild([]string{os.Args[0]}, time.Second)
 		if err != nil {
 			b.Fatal(err)
 		}
-		quit := make(chan struct{})
-		time.AfterFunc(length, func() { close(quit) })
-		pace.Every(interval, quit, func(due time.Time) bool {
-			late = append(late, time.Since(due).Seconds())
-			s, err := c.Sample()
-			if err != nil || len(s) != 8 {
-				b.Errorf("%d samples, %v", len(s), err)
+		err = c.Start(interval, func(s []record.Sample, left int) {
+			late = append(late, s[0].LateS)
+			missed += left
+			if len(s) != 8 {
+				b.Errorf("%d samples", len(s))
 			}
-			return err == nil
-		}, func(n int) { missed += n })
+		}, func(err error) { b.Error(err) })
+		if err != nil {
+			b.Fatal(err)
+		}
+		time.Sleep(length)
+		c.Stop()
 		if err := c.Close(); err != nil {
 			b.Fatal(err)
+		}
+		if n := int(length / interval); len(late)+missed < n {
+			b.Errorf("%d readings and %d missed, want %d", len(late), missed, n)
 		}
 		slices.Sort(late)
 		b.ReportMetric(1000*record.Quantile(late, 0.5), "P50-late-ms")
 		b.ReportMetric(1000*record.Quantile(late, 0.99), "P99-late-ms")
 		b.ReportMetric(float64(missed), "missed")
-		b.ReportMetric(100*(processorTime(b)-before).Seconds()/length.Seconds(), "%-of-a-core")
+		b.ReportMetric(parent(length)+child(length), "%-of-a-core")
 	}
 }

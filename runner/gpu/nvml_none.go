@@ -2,7 +2,12 @@
 
 package gpu
 
-import "rung/sinks/record"
+import (
+	"sync"
+	"time"
+
+	"rung/sinks/record"
+)
 
 // NVML stands where the binary has none.
 type NVML struct{}
@@ -23,3 +28,17 @@ func (*NVML) Sample() ([]record.Sample, error) { return nil, ErrUnavailable }
 
 // Close does nothing.
 func (*NVML) Close() error { return nil }
+
+// monotonic is no time: no child reads, where there is no NVML.
+func monotonic() int64 { return 0 }
+
+// ticker stands where nothing is read.
+type ticker struct{}
+
+func newTicker() (*ticker, error) { return nil, ErrUnavailable }
+
+func (*ticker) set(int64, time.Duration) error { return ErrUnavailable }
+
+func (*ticker) each(sync.Locker, func(int64)) {}
+
+func (*ticker) close() {}

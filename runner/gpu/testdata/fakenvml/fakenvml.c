@@ -85,14 +85,14 @@ static void set(struct device *d, const char *key, const char *value) {
 }
 
 /* look reads the state for one field of one device; device < 0: of none. */
-static void look(struct state *s, int device, const char *field) {
-	static struct state fixed;
-	static int have;
-	if (have) { *s = fixed; return; }
+static struct state *look(int device, const char *field) {
+	static struct state state, *s = &state;
+	static int fixed;
+	if (fixed) return s;
 	memset(s, 0, sizeof *s);
 	const char *path = getenv("FAKE_NVML_STATE");
 	FILE *f = path ? fopen(path, "r") : NULL;
-	if (!f) { s->code = 999; return; }
+	if (!f) { s->code = 999; return s; }
 	char line[2048], w[256], v[256], broken[32];
 	snprintf(broken, sizeof broken, "device%d", device);
 	while (fgets(line, sizeof line, f)) {
@@ -121,25 +121,25 @@ static void look(struct state *s, int device, const char *field) {
 		}
 	}
 	fclose(f);
-	if (getenv("FAKE_NVML_FIXED")) { fixed = *s; have = 1; } /* for measuring what rung takes, not this */
+	fixed = getenv("FAKE_NVML_FIXED") != NULL; /* for measuring what rung takes, not this */
+	return s;
 }
 
 /* ask looks at one field of a device by its handle. */
-static ret_t ask(void *handle, const char *field, struct state *s, struct device **d) {
+static ret_t ask(void *handle, const char *field, struct device **d) {
 	long i = (long)handle - 1;
 	if (!initialised) return UNINITIALIZED;
 	if (i < 0 || i >= MOST) return INVALID_ARGUMENT;
-	look(s, (int)i, field);
+	struct state *s = look((int)i, field);
 	*d = &s->d[i];
 	return s->code ? s->code : (*d)->there ? SUCCESS : INVALID_ARGUMENT;
 }
 
 #ifndef NO_INIT
 ret_t nvmlInit_v2(void) {
-	struct state s;
-	look(&s, -1, "init");
-	if (!s.code) initialised++; /* counted, as NVML counts it */
-	return s.code;
+	struct state *s = look(-1, "init");
+	if (!s->code) initialised++; /* counted, as NVML counts it */
+	return s->code;
 }
 #endif
 
@@ -163,27 +163,24 @@ ret_t nvmlSystemGetDriverVersion(char *out, unsigned int n) {
 }
 
 ret_t nvmlDeviceGetCount_v2(unsigned int *count) {
-	struct state s;
-	look(&s, -1, "count");
-	*count = (unsigned int)s.count;
-	return s.code;
+	struct state *s = look(-1, "count");
+	*count = (unsigned int)s->count;
+	return s->code;
 }
 
 #ifndef NO_HANDLE
 ret_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **handle) {
-	struct state s;
 	struct device *d;
 	*handle = (void *)(long)(index + 1);
-	return ask(*handle, "handle", &s, &d);
+	return ask(*handle, "handle", &d);
 }
 #endif
 
 /* The samples of utilisation after a time; without room, how many there may be. */
 typedef struct { unsigned long long time; union { double d; unsigned int u; unsigned long long ull; } value; } sample_t;
 ret_t nvmlDeviceGetSamples(void *handle, int type, unsigned long long after, int *kind, unsigned int *n, sample_t *out) {
-	struct state s;
 	struct device *d;
-	ret_t r = ask(handle, "samples", &s, &d);
+	ret_t r = ask(handle, "samples", &d);
 	if (r) return r;
 	*kind = 1; /* unsigned int */
 	unsigned int have = 0;
@@ -201,9 +198,8 @@ ret_t nvmlDeviceGetSamples(void *handle, int type, unsigned long long after, int
 
 #define TEXT(function, field)                                         \
 	ret_t function(void *handle, char *out, unsigned int n) {     \
-		struct state s;                                       \
 		struct device *d;                                     \
-		ret_t r = ask(handle, #field, &s, &d);                \
+		ret_t r = ask(handle, #field, &d);                    \
 		if (!r) snprintf(out, n, "%s", d->field);             \
 		return r;                                             \
 	}
@@ -212,9 +208,8 @@ TEXT(nvmlDeviceGetName, name)
 
 #define NUMBER(function, field, type)                                 \
 	ret_t function(void *handle, type *out) {                     \
-		struct state s;                                       \
 		struct device *d;                                     \
-		ret_t r = ask(handle, #field, &s, &d);                \
+		ret_t r = ask(handle, #field, &d);                    \
 		if (!r) *out = (type)d->field;                        \
 		return r;                                             \
 	}
@@ -228,9 +223,8 @@ NUMBER(nvmlDeviceGetTotalEnergyConsumption, energy, unsigned long long)
 /* The processes that compute on a device: pid and pid2, where they are not 0. */
 #define PROCESSES(function, info)                                              \
 	ret_t function(void *handle, unsigned int *n, info *out) {             \
-		struct state s;                                                \
 		struct device *d;                                              \
-		ret_t r = ask(handle, "pid", &s, &d);                          \
+		ret_t r = ask(handle, "pid", &d);                              \
 		if (r) return r;                                               \
 		unsigned int have = (d->pid != 0) + (d->pid2 != 0);            \
 		unsigned int room = *n;                                        \
@@ -249,9 +243,8 @@ PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, process_t)
 
 #define MODE(function, field)                                                  \
 	ret_t function(void *handle, unsigned int *now, unsigned int *later) { \
-		struct state s;                                                \
 		struct device *d;                                              \
-		ret_t r = ask(handle, #field, &s, &d);                         \
+		ret_t r = ask(handle, #field, &d);                             \
 		if (!r) *now = *later = (unsigned int)d->field;                \
 		return r;                                                      \
 	}
@@ -259,18 +252,16 @@ MODE(nvmlDeviceGetMigMode, mig)
 MODE(nvmlDeviceGetEccMode, ecc)
 
 ret_t nvmlDeviceGetTemperature(void *handle, int sensor, unsigned int *out) {
-	struct state s;
 	struct device *d;
-	ret_t r = ask(handle, "temp", &s, &d);
+	ret_t r = ask(handle, "temp", &d);
 	if (!r && sensor != 0) r = INVALID_ARGUMENT;
 	if (!r) *out = (unsigned int)d->temp;
 	return r;
 }
 
 ret_t nvmlDeviceGetClockInfo(void *handle, int kind, unsigned int *out) {
-	struct state s;
 	struct device *d;
-	ret_t r = ask(handle, kind == 1 ? "sm" : "mem", &s, &d);
+	ret_t r = ask(handle, kind == 1 ? "sm" : "mem", &d);
 	if (!r && kind != 1 && kind != 2) r = INVALID_ARGUMENT;
 	if (!r) *out = (unsigned int)(kind == 1 ? d->sm : d->mem);
 	return r;
@@ -278,9 +269,8 @@ ret_t nvmlDeviceGetClockInfo(void *handle, int kind, unsigned int *out) {
 
 #ifndef NO_UTIL
 ret_t nvmlDeviceGetUtilizationRates(void *handle, utilization_t *out) {
-	struct state s;
 	struct device *d;
-	ret_t r = ask(handle, "util", &s, &d);
+	ret_t r = ask(handle, "util", &d);
 	if (!r) out->gpu = (unsigned int)d->util, out->memory = (unsigned int)d->memutil;
 	return r;
 }
@@ -289,10 +279,9 @@ ret_t nvmlDeviceGetUtilizationRates(void *handle, utilization_t *out) {
 /* The newer call keeps what the driver reserves apart. */
 #ifndef NO_MEMORY_V2
 ret_t nvmlDeviceGetMemoryInfo_v2(void *handle, memory_v2_t *out) {
-	struct state s;
 	struct device *d;
 	if (out->version != (sizeof *out | 2u << 24)) return VERSION_MISMATCH;
-	ret_t r = ask(handle, "memory", &s, &d);
+	ret_t r = ask(handle, "memory", &d);
 	if (!r) {
 		out->total = d->total, out->used = d->used, out->reserved = d->reserved;
 		out->free = d->total - d->used - d->reserved;
@@ -304,9 +293,8 @@ ret_t nvmlDeviceGetMemoryInfo_v2(void *handle, memory_v2_t *out) {
 /* The older call counts it as used. */
 #ifndef NO_MEMORY_V1
 ret_t nvmlDeviceGetMemoryInfo(void *handle, memory_t *out) {
-	struct state s;
 	struct device *d;
-	ret_t r = ask(handle, "memory", &s, &d);
+	ret_t r = ask(handle, "memory", &d);
 	if (!r) {
 		out->total = d->total, out->used = d->used + d->reserved;
 		out->free = d->total - out->used;
