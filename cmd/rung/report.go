@@ -13,10 +13,12 @@ import (
 
 	"rung/results"
 	"rung/results/render"
+	"rung/spec/plan"
 )
 
 func (a *app) report() *cobra.Command {
 	var asJSON, strict bool
+	var otherRules string
 	c := &cobra.Command{
 		Use:   "report RUN...",
 		Short: "Say what a run found: knee, edge, headroom",
@@ -24,13 +26,20 @@ func (a *app) report() *cobra.Command {
 report.md and report.json into the run's folder, under report/, with the pictures
 of throughput and latency as SVG beside them. RUN is a run's
 folder or an experiment's, of which the latest run is taken. It opens no
-connection and starts no process. Of several runs a table side by side follows.`,
+connection and starts no process. Of several runs a table side by side follows.
+With --rules the block analysis of another spec is taken instead of that by which
+the run was declared: the report then says that its rules were chosen after the
+data, and is printed alone.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			rules, err := a.otherRules(otherRules)
+			if err != nil {
+				return err
+			}
 			var invalid []string
 			var reports []*results.Report
 			for _, path := range args {
-				rep, err := a.reportRun(path, asJSON)
+				rep, err := a.reportRun(path, rules, asJSON)
 				if err != nil {
 					return err
 				}
@@ -50,7 +59,21 @@ connection and starts no process. Of several runs a table side by side follows.`
 	c.ValidArgsFunction = runFolders
 	c.Flags().BoolVar(&strict, "strict", false, "end with status 3 where the result is not valid: refused or unsteady rungs, a limit that was not confirmed")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	c.Flags().StringVar(&otherRules, "rules", "", "report by the block analysis of this `spec`, and not by the run's own")
+	must(c.MarkFlagFilename("rules", "hcl"))
 	return c
+}
+
+// otherRules are those of a spec; nil where none is given.
+func (a *app) otherRules(spec string) (*plan.Analysis, error) {
+	if spec == "" {
+		return nil, nil
+	}
+	res, err := a.load(spec, specFlags{}, false)
+	if err != nil {
+		return nil, err
+	}
+	return &res.Plan.Analysis, nil
 }
 
 // latestRun is the folder of the run that path means: path itself, or the latest in an
@@ -91,12 +114,17 @@ func (a *app) analysed(path string) (*results.Run, *results.Report, error) {
 	return run, results.Analyse(run, run.Plan.Analysis), nil
 }
 
-// reportRun reports one run.
-func (a *app) reportRun(path string, asJSON bool) (*results.Report, error) {
-	run, rep, err := a.analysed(path)
+// reportRun reports one run, by other rules than its own where there are some.
+func (a *app) reportRun(path string, rules *plan.Analysis, asJSON bool) (*results.Report, error) {
+	run, err := a.openLatest(path)
 	if err != nil {
 		return nil, err
 	}
+	by := run.Plan.Analysis
+	if rules != nil {
+		by = *rules
+	}
+	rep := results.Analyse(run, by)
 	if asJSON {
 		err = render.JSON(a.stdout, rep, render.Options{})
 	} else {
@@ -104,6 +132,10 @@ func (a *app) reportRun(path string, asJSON bool) (*results.Report, error) {
 	}
 	if err != nil {
 		return nil, failed(err)
+	}
+	if rules != nil {
+		a.say("\nnot kept beside the run, where the report is by its own rules")
+		return rep, nil
 	}
 	page, err := writeReport(filepath.Join(run.Dir, "report"), rep)
 	if err != nil {
