@@ -39,7 +39,7 @@ FUZZED := spec:FuzzLoad spec:FuzzPlan runner/target:FuzzRead runner/target:FuzzS
 fuzz: ## fuzz what reads files and answers that others made, FUZZTIME (a minute) each
 	@for f in $(FUZZED); do \
 		$(GO) test ./$${f%:*} -run '^$$' -fuzz "^$${f#*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x >fuzz.out 2>&1 \
-			&& echo "$$f $$(sed -nE 's/.*(execs: [0-9]+).*/\1/p' fuzz.out | tail -1), no crash" \
+			&& execs=$$(sed -nE 's/.*(execs: [0-9]+).*/\1/p' fuzz.out | tail -1) && echo "$$f $${execs:-seeds alone}, no crash" \
 			|| { cat fuzz.out; rm -f fuzz.out; exit 1; }; \
 	done; rm -f fuzz.out
 
