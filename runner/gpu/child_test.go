@@ -62,13 +62,18 @@ func TestChildReads(t *testing.T) {
 	}
 }
 
-// Whatever the driver does, the samples end with a reason, and nothing else happens.
-func TestChildEnds(t *testing.T) {
-	for name, tt := range map[string]struct{ line, words string }{
+// driverFails are lines of the fake's state by which it fails, and words of the reason.
+func driverFails() map[string]struct{ line, words string } {
+	return map[string]struct{ line, words string }{
 		"a crash":       {"crash temp", "crashing at temp"},
 		"a hang":        {"hang temp", "did not answer within 500ms"},
 		"a lost device": {"fail temp 15", "GPU GPU-a: "},
-	} {
+	}
+}
+
+// Whatever the driver does, the samples end with a reason, and nothing else happens.
+func TestChildEnds(t *testing.T) {
+	for name, tt := range driverFails() {
 		t.Run(name, func(t *testing.T) {
 			state := gputest.NewState(t)
 			c, err := child(t, state, cardA)
@@ -159,11 +164,7 @@ func TestChildSlowSchedule(t *testing.T) {
 
 // A driver that fails between two readings of a schedule ends it with a reason.
 func TestChildEndsInTheSchedule(t *testing.T) {
-	for name, tt := range map[string]struct{ line, words string }{
-		"a crash":       {"crash temp", "crashing at temp"},
-		"a hang":        {"hang temp", "did not answer within 500ms"},
-		"a lost device": {"fail temp 15", "GPU GPU-a: "},
-	} {
+	for name, tt := range driverFails() {
 		t.Run(name, func(t *testing.T) {
 			state := gputest.NewState(t)
 			c, err := child(t, state, cardA)
