@@ -14,10 +14,16 @@ import math
 import re
 import sys
 
+import curve
 import declared
+import diagnosis
+import ends
+import machine
+import memory
 import rungs
+import settings
 from run import Run
-from spans import Either
+from spans import Either, Says
 
 # Relative tolerance of floating-point figures: sums are added up in another order.
 TOLERANCE = 1e-9
@@ -29,10 +35,6 @@ LOOSER = {
 # Figures of the schema that no run here shows, and why.
 NOT_SHOWN = {
 }
-
-
-class Says(list):
-    """The figures of a sentence, in order: each is held to the digits that it shows."""
 
 
 def leaves(node, path=""):
@@ -58,7 +60,7 @@ def is_figure(value):
 def agree(path, got, want):
     """Whether a figure of the report is the one that was found here."""
     if isinstance(want, Says):
-        found = re.findall(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?", got)
+        found = re.findall(r"0x[0-9a-f]+|(?<![A-Za-z\d])\d+(?:\.\d+)?(?:e[-+]\d+)?", got)
         return len(found) == len(want) and all(shown(text, figure) for text, figure in zip(found, want))
     if isinstance(want, Either):
         return any(agree(path, got, w) for w in want)
@@ -70,10 +72,11 @@ def agree(path, got, want):
 
 def shown(text, figure):
     """Whether text is figure, rounded to the digits that text has."""
-    mantissa, _, exponent = text.replace(",", "").partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return abs(float(text.replace(",", "")) - figure) <= 0.5000001 * 10 ** (int(exponent or 0) - decimals) or (
-        decimals == 0 and f"{figure:.3g}" == f"{float(text):.3g}")
+    if text.startswith("0x"):
+        return int(text, 16) == figure
+    mantissa, _, exponent = text.partition("e")
+    digit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+    return abs(float(text) - figure) <= 0.5000001 * digit
 
 
 def check(run, report):
@@ -163,6 +166,26 @@ CHECKS = [
     ("goodput", rungs.goodput),
     ("cached tokens", rungs.cache),
     ("failures by name", rungs.named_failures),
+    ("edge, boundary and shape", ends.ends),
+    ("capacity", ends.capacity),
+    ("knee and its confidence", curve.bends),
+    ("steadiness", ends.steadiness),
+    ("latency slopes", curve.slopes_of_latency),
+    ("equal throughput", curve.equal_throughput),
+    ("server's own metrics", machine.metrics),
+    ("server's gauges", machine.gauges),
+    ("card", machine.card),
+    ("client at the rungs", machine.sender),
+    ("client in all", machine.instrument),
+    ("baseline", machine.baseline),
+    ("peaks of memory", memory.peaks),
+    ("headroom, pool and slopes", memory.whole),
+    ("limits", memory.limits),
+    ("checks of limits", settings.checks),
+    ("diagnosis and bottleneck", diagnosis.diagnoses),
+    ("first signs", diagnosis.onsets),
+    ("settings", settings.settings),
+    ("configurations", settings.configs),
 ]
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """What the requests of each rung show: latency, failures, throughput, streams, answers, goodput."""
 
 import math
+from functools import cache
 
-from run import seconds
+from run import OUTCOMES, seconds
 from spans import failure_rate, latency, supported, tally
 
 # Rows of a rung that a figure rests on.
@@ -44,6 +45,7 @@ def planned(run):
     return out
 
 
+@cache
 def latencies(run):
     def part(run, l, r):
         p95 = {row["pass"]: row["p95"] for row in run.all(
@@ -68,22 +70,22 @@ def failures(run):
 
 
 def refusals(run):
+    return each_rung(run, refused)
+
+
+def refused(run, l, r):
     """Attempts that do not count by the kind of their reason: what stands before its colon, whatever its figures."""
-
-    def part(run, l, r):
-        kinds = run.all(f"""
-          select regexp_replace(split_part(reason, ':', 1), '[0-9]+([.][0-9]+)?', '#', 'g') as kind, count(*) as attempts
-          from (select pass, round, attempt, any_value(reject_reason) as reason from rows
-                where {MEASURED} group by all having not bool_or(counted))
-          group by 1 order by 2 desc, 1""", **at(l, r))
-        lost = run.value(f"""select count(*) from (select pass, round from rows where {MEASURED}
-          group by all having not bool_or(counted))""", **at(l, r))
-        return {
-            "refused": [{"attempts": k["attempts"]} for k in kinds], "lost_rounds": lost,
-            "client_limited": lost > 0 and bool(kinds) and kinds[0]["kind"].startswith("client_limited"),
-        }
-
-    return each_rung(run, part)
+    kinds = run.all(f"""
+      select regexp_replace(split_part(reason, ':', 1), '[0-9]+([.][0-9]+)?', '#', 'g') as kind, count(*) as attempts
+      from (select any_value(reject_reason) as reason from rows where {MEASURED}
+            group by pass, round, attempt having not bool_or(counted))
+      group by 1 order by 2 desc, 1""", **at(l, r))
+    lost = run.value(f"""select count(*) from (select 1 from rows where {MEASURED}
+      group by pass, round having not bool_or(counted))""", **at(l, r))
+    return {
+        "refused": [{"attempts": k["attempts"]} for k in kinds], "lost_rounds": lost,
+        "client_limited": lost > 0 and bool(kinds) and kinds[0]["kind"].startswith("client_limited"),
+    }
 
 
 def throughput(run):
@@ -132,6 +134,7 @@ def fails(run, l, r):
         failed >= 2 and failed > l["stop"]["failure_ratio"] * total)
 
 
+@cache
 def open_loop(run):
     """Rates: what came due, what was answered in its time, and whether more and more was in flight."""
 
@@ -166,6 +169,7 @@ def open_loop(run):
     return each_rung(run, part)
 
 
+@cache
 def streams(run):
     """First tokens, tokens after the first and gaps between chunks. The gaps of one answer hang together, so that
     there are no intervals of them, and a percentile is held by as many values as there are answers."""
@@ -274,7 +278,6 @@ def named_failures(run):
             arg_min(phase, (begin_s, request_index)) as phase, arg_min(coalesce(status, 0), (begin_s, request_index)) as status
           from (select *, min(t_s) over (partition by phase, rung_index, pass, round, attempt) as begin_s from rows where {of})
           where failed group by 1""", **args)
-        from run import OUTCOMES
         errors.sort(key=lambda e: OUTCOMES.index(e["name"]))
         timeouts = run.all(f"""select rung_value as value, input_tokens_planned as input_tokens, count(*) as n
           from rows where {of} and outcome = 'timeout' group by all order by 1, 2""", **args)

@@ -2,6 +2,8 @@
 
 import math
 
+from run import OUTCOMES
+
 LEVEL = 0.95
 
 
@@ -11,6 +13,10 @@ def log_binomial(n, i, q):
 
 class Either(tuple):
     """Figures of which any is right."""
+
+
+class Says(list):
+    """The figures of a sentence, in order: each is held to the digits that it shows."""
 
 
 def by_ranks(rising, q):
@@ -77,8 +83,6 @@ def failure_rate(failed, n):
 
 def tally(run, where, **args):
     """What became of requests: how many, and the failures by their names."""
-    from run import OUTCOMES
-
     total = run.value(f"select count(*) from rows where asked and {where}", **args)
     named = run.all(f"select outcome as name, count(*) as n from rows where failed and {where} group by 1", **args)
     named.sort(key=lambda f: OUTCOMES.index(f["name"]))
