@@ -25,8 +25,7 @@ simulator {
   memory_total     = "8GiB"
   memory_idle      = "2GiB"
   memory_per_token = "8MiB"
-  throttle_at      = "7s"
-  throttle_for     = "1s"
+  throttle_at      = "29s"
   throttle_share   = 0.3
 }
 
@@ -40,7 +39,7 @@ metrics {
 }
 
 prompt "chat" {
-  tokens        = 96
+  mix           = { "64" = 0.5, "96" = 0.5 }
   output_tokens = 12
   output        = "at_most"
   temperature   = 0.5
@@ -51,7 +50,6 @@ prompt "chat" {
 prompt "open" {
   tokens = 96
   stream = true
-  reuse  = "same"
 }
 
 baseline {
@@ -65,8 +63,9 @@ ladder "concurrency" {
   rungs    = [1, 2, 4, 8, 16, 32]
   prompt   = prompt.chat
   passes   = 3
-  rounds   = 2
+  rounds   = 1
   requests = 70
+  reruns   = 1
   cooldown = "0s"
   stop {
     outcomes          = []
@@ -76,27 +75,29 @@ ladder "concurrency" {
   }
 }
 
-ladder "output" {
-  axis     = "output_tokens"
-  rungs    = [4, 8, 16]
-  prompt   = prompt.open
-  passes   = 3
-  rounds   = 2
-  requests = 10
-  cooldown = "0s"
-}
-
 ladder "rate" {
   rungs         = [20, 60, 100, 300]
   prompt        = prompt.chat
   passes        = 2
-  duration      = "1500ms"
+  duration      = "1s"
   arrivals      = "constant"
   max_in_flight = 12
+  reruns        = 1
   cooldown      = "0s"
   stop {
     failure_ratio = 0.9
   }
+}
+
+ladder "output" {
+  axis     = "output_tokens"
+  rungs    = [4, 8, 16, 32]
+  prompt   = prompt.open
+  passes   = 1
+  rounds   = 5
+  requests = 10
+  reruns   = 0
+  cooldown = "0s"
 }
 
 confirm {

@@ -241,7 +241,7 @@ def signs(run, i, w):
         if (g.get("server", {}).get("preemptions") or 0) > 0:
             begun = run.value(f"select min(t_s) from rows where {MEASURED}", **at(w.plan, r))
             found.append(("preemption", r["value"], begun))
-    if not m.up_front:
+    if m.known and not m.up_front:
         found += [tuple(row.values()) for row in run.all("""
           select 'memory at the ceiling' as what, rung_value, t_s from gpu
           where device = $device and ladder = $ladder and mem_used_bytes >= 0.98 * $total""", device=m.device["device"], ladder=name, total=m.total)]

@@ -1,5 +1,5 @@
-# Embeddings with every figure that the demo has not: ladders of batch, concurrency, length
-# and rate beside each other, failures of several names, checks of the limits and every form
+# Embeddings with the figures that the demo has not: ladders of batch, concurrency and length
+# beside each other, failures of several names, checks of the limits and every form
 # of configuration. Half a minute on the simulated server.
 experiment "embedding" {
   seed = 11
@@ -28,10 +28,24 @@ simulator {
   memory_idle      = "2GiB"
   memory_per_token = "2MiB"
 
+  fault { # warm-ups and single requests of the baseline
+    kind  = "status"
+    from  = 7
+    times = 5
+  }
+
   fault {
     kind  = "hang"
+    from  = 90
     every = 90
-    times = 8
+    times = 4
+  }
+
+  fault { # the longest of the retest, which no ladder reaches
+    kind      = "status"
+    at_tokens = 2100
+    times     = 4
+    status    = 503
   }
 
   fault {
@@ -78,7 +92,7 @@ baseline {
 }
 
 ladder "batch" {
-  rungs    = [1, 2, 4, 8, 16, 32]
+  rungs    = [1, 2, 4, 8, 16, 32, 64]
   prompt   = prompt.text
   passes   = 5
   rounds   = 4
@@ -97,7 +111,7 @@ ladder "concurrency" {
   prompt   = prompt.text
   batch    = 2
   passes   = 3
-  rounds   = 3
+  rounds   = 2
   requests = 40
   cooldown = "0s"
   stop {
@@ -109,31 +123,22 @@ ladder "length" {
   axis     = "input_tokens"
   rungs    = [64, 128, 256, 512]
   prompt   = prompt.open
-  passes   = 2
-  rounds   = 5
+  passes   = 1
+  rounds   = 10
   requests = 4
-  cooldown = "0s"
+  settle { # which a growing allocator never does
+    timeout = "1s"
+    memory  = 0.001
+  }
   stop {
     failure_ratio = 0.2
-  }
-}
-
-ladder "rate" {
-  rungs         = [20, 60, 100, 400]
-  prompt        = prompt.text
-  passes        = 2
-  duration      = "1500ms"
-  max_in_flight = 40
-  cooldown      = "0s"
-  stop {
-    failure_ratio = 0.5
   }
 }
 
 retest {
   ladder   = ladder.batch
   prompt   = prompt.mixed
-  warmup   = 1
+  warmup   = 3
   requests = 30
 }
 

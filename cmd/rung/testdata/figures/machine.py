@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from rungs import at, each_rung
+from rungs import DONE, at, each_rung
 from spans import latency
 
 LOOKED = "ladder = $ladder and rung_index = $rung"
@@ -42,15 +42,18 @@ def gauge(run, l, r):
 
 
 def device(run):
-    """The device with the least room, which card and memory are told of."""
-    return run.one("""select device, any_value(name) as name, max(mem_used_bytes / mem_total_bytes) as share, any_value(mem_total_bytes) as total
-      from gpu group by 1 order by share desc, device limit 1""")
+    """The device with the least room, which card and memory are told of; without a card None."""
+    every = run.all("""select device, max(mem_used_bytes / mem_total_bytes) as share, any_value(mem_total_bytes) as total
+      from gpu group by 1 order by share desc, device""")
+    return every[0] if every else None
 
 
 @cache
 def card(run):
     """The card in the windows of a rung. A sample tells of the time since the one before, so that it has to lie an interval
     behind a window's begin; windows with no more than a tenth of an interval between them are one."""
+    if not device(run):
+        return each_rung(run, lambda run, l, r: {})
     interval, d = run.manifest["gpu"]["interval_s"], device(run)["device"]
     limit = next((g.get("power_limit_w") for g in run.manifest["gpus"] if g["index"] == d), None)
     run.db.execute(f"""
@@ -110,7 +113,23 @@ def instrument(run):
     out["restarts"] = run.all("select t_s from events where kind = 'restart_begin' order by t_s")
     settles = run.all("""select ladder, count(*) as times, list_sort(list(distinct rung_value)) as "values" from events
       where kind = 'settle_end' and starts_with(reason, 'given up') group by 1 order by min(t_s)""")
-    return {"client": out | {"settles_given_up": settles}}
+    return {"client": out | {"settles_given_up": settles, "near_floor": near_floor(run)}}
+
+
+def near_floor(run):
+    """Rungs within a factor of two of what the client does by itself: by requests a second, or by P95 with as many in flight."""
+    floor = run.manifest["client"].get("floor")
+    if not floor:
+        return []
+    out = []
+    for l in run.ladders:
+        for r in l["rungs"]:
+            per_s = run.value(f"select sum(done) / sum(span_s) from flows where phase = 'measure' and counts and {LOOKED}", **at(l, r)) or 0
+            p95 = run.value(f"select quantile_cont(latency_s, 0.95) from rows where {DONE}", **at(l, r))
+            alike = r["shape"]["in_flight"] == floor["in_flight"]
+            if 2 * per_s >= floor["rate_per_s"] or alike and p95 is not None and p95 <= 2 * floor["p95_s"]:
+                out.append({"ladder": l["name"], "value": r["value"]})
+    return out
 
 
 def baseline(run):
@@ -143,12 +162,13 @@ def baseline(run):
 
 def idle(run):
     """The median of the idle time or, where that is less, the reading before the first request."""
-    d = device(run)["device"]
+    if not device(run):
+        return {}
     idle = run.one("""
       with span as (select min(t_s) filter (kind = 'idle_begin') as begin_s, min(t_s) filter (kind = 'idle_end') as end_s from events)
       select quantile_cont(mem_used_bytes, 0.5)::bigint as bytes, count(mem_used_bytes) as samples,
         (select arg_min(mem_used_bytes, t_s) from gpu, span where device = $device and phase = 'probe' and t_s <= begin_s) as before
-      from gpu, span where device = $device and t_s between begin_s and end_s""", device=d)
+      from gpu, span where device = $device and t_s between begin_s and end_s""", device=device(run)["device"])
     if idle["before"] is not None and idle["before"] < idle["bytes"]:
         return {"idle_bytes": idle["before"], "idle_probed_bytes": idle["bytes"], "idle_samples": idle["samples"]}
     return {"idle_bytes": idle["bytes"], "idle_samples": idle["samples"]}

@@ -16,20 +16,30 @@ class Memory:
 
     def __init__(self, run):
         self.run, self.device = run, device(run)
+        self.known = self.device is not None
+        self.gauges = [[r.get("server", {}) for r in l["rungs"]] for l in gauges(run)["ladders"]]
+        self.pooled = any((g.get("kv_usage_most") or 0) > 0 for l in self.gauges for g in l)
+        self.reserved, self.up_front, self.still = 0, self.pooled, False
+        self.total, self.idle, self.after_high_water = None, None, set()
+        self.peaks = [[None] * len(w.rungs) for w in walks(run)]
+        if self.known:
+            self.sampled()
+        self.limits = [self.limit(w, b["knee"]) for w, b in zip(walks(run), bends(run)["ladders"])]
+        self.head = self.headroom()
+
+    def sampled(self):
+        """What the samples of the card say."""
+        run = self.run
         self.total = self.device["total"]
-        self.idle = idle(run).get("idle_bytes")
+        self.idle = idle(run)["idle_bytes"]
         self.reserved = run.value("""select coalesce(arg_min(case when mem_call <> 'v1' then mem_reserved_bytes else 0 end, t_s), 0)
           from gpu where device = $device""", device=self.device["device"])
         self.peaks = [self.ladder(w, i == 0) for i, w in enumerate(walks(run))]
-        self.gauges = [[r.get("server", {}) for r in l["rungs"]] for l in gauges(run)["ladders"]]
-        self.pooled = any((g.get("kv_usage_most") or 0) > 0 for l in self.gauges for g in l)
         moved = [self.idle] + [p["peak_bytes"] for w, peaks in zip(walks(run), self.peaks)
                                for r, p in zip(w.rungs, peaks) if p and w.below_edge(r)]
         moves = max(moved) - min(moved)
         self.up_front = self.pooled or self.idle >= 0.60 * self.total and moves < 0.02 * self.total
         self.still = moves < 0.005 * self.total
-        self.limits = [self.limit(w, b["knee"]) for w, b in zip(walks(run), bends(run)["ladders"])]
-        self.head = self.headroom()
 
     def ladder(self, w, first):
         """The peak of each rung from its first warm-up to the end of its first walk."""
@@ -52,7 +62,8 @@ class Memory:
             if out and out[-1] and not out[-1]["after_high_water"]:
                 peak["over_below_bytes"] = peak["peak_bytes"] - out[-1]["peak_bytes"]
             out.append(peak)
-        w.high_water = high is not None
+        if high is not None:
+            self.after_high_water.add(w.plan["name"])
         return out
 
     def high_water(self, w):
@@ -121,7 +132,7 @@ class Memory:
         if self.pooled:
             pool = self.pool()
             return out | ({"pool": pool, "reserved_bytes": self.reserved} if pool else {})
-        if self.up_front or self.still:
+        if not self.known or self.up_front or self.still:
             return out
         safety = self.run.rules["headroom"]["safety"] * self.total
         out |= {"reserved_bytes": self.reserved, "safety_bytes": int(safety)}
@@ -199,7 +210,7 @@ class Memory:
                 tokens = r["shape"]["batch"] * r["shape"]["input_tokens"]
                 if p and w.below_edge(r) and (not points or tokens > points[-1][0]):
                     points.append((tokens, p["over_idle_bytes"]))
-            line = None if self.up_front or self.still or w.high_water else fit(self.run, points)
+            line = None if not self.known or self.up_front or self.still or w.plan["name"] in self.after_high_water else fit(self.run, points)
             out.append({
                 "bytes_per_token": line["slope"], "least_bytes_per_token": line["least"], "most_bytes_per_token": line["most"],
                 "from_tokens": points[0][0], "to_tokens": points[-1][0], "rungs": len(points),
@@ -215,15 +226,15 @@ def memory(run):
 
 def peaks(run):
     m = memory(run)
-    return {"ladders": [{"after_high_water": w.high_water, "rungs": [{"memory": p} if p else {} for p in peaks]}
+    return {"ladders": [{"after_high_water": w.plan["name"] in m.after_high_water, "rungs": [{"memory": p} if p else {} for p in peaks]}
                         for w, peaks in zip(walks(run), m.peaks)]}
 
 
 def whole(run):
     m = memory(run)
     devices = run.value("select count(distinct device) from gpu")
-    return {"memory": {"device": m.device["device"], "devices": devices, "total_bytes": m.total, "preallocated": m.up_front,
-                       "headroom": m.head, "slopes": m.slopes()}}
+    return {"memory": {"device": m.device["device"] if m.known else 0, "devices": devices, "total_bytes": m.total,
+                       "preallocated": m.up_front, "headroom": m.head, "slopes": m.slopes()}}
 
 
 def limits(run):

@@ -6,8 +6,13 @@ from pathlib import Path
 
 import duckdb
 
-# The server's own metrics are not read in every run, and then there is no table of them.
-EMPTY = {"server": "t_s double, series varchar, value double"}
+# Not every run has a card or a page of the server's metrics, and then there is no table of them.
+EMPTY = {
+    "server": "t_s double, series varchar, value double",
+    "gpu": """t_s double, device int, phase varchar, ladder varchar, rung_index int, rung_value double, mem_call varchar, mem_used_bytes bigint,
+      mem_total_bytes bigint, mem_reserved_bytes bigint, util_gpu_pct double, power_w double, sm_clock_mhz double, energy_j double,
+      throttle_reasons bigint""",
+}
 
 # The outcomes in the order in which the report lists them.
 OUTCOMES = """ok oom cuda_error timeout rate_limited unavailable overloaded reset refused too_long

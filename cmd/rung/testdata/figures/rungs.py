@@ -18,7 +18,7 @@ FLOW = """select sum({work}) / sum(span_s) as rate, sum(busy_s) / sum(span_s) as
 def header(run):
     counts = run.one("""select count(*) as requests, count(*) filter (counted) as counted,
         count(*) filter (failed) as failed from rows""")
-    counts |= run.one("select (select count(*) from gpu) as samples, (select count(*) from events) as events")
+    counts |= run.one("select (select count(*) from gpu) as samples, (select count(*) from events) as events, (select count(*) from server) as server")
     return {"run": {"counts": counts}}
 
 

@@ -27,6 +27,8 @@ def check(run, phase, ladder, tokens, output):
         "latency": latency(run, f"select latency_s as s from rows where {rows} and counted and outcome = 'ok'", **args),
         "warmup_failures": tally(run, "phase = 'check_warmup' and ladder = $ladder", ladder=ladder)[1],
     }
+    if not m.known:
+        return out | {"peak_samples": 0, "after_high_water": False}
     peak = run.one("""
       with span as (select min(t_s) filter (kind = 'phase_begin') as begin_s, min(t_s) filter (kind = 'phase_end') as end_s from events
         where phase = $phase and coalesce(ladder, '') = $ladder)
