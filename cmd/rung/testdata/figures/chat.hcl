@@ -82,7 +82,6 @@ ladder "rate" {
   duration      = "1s"
   arrivals      = "constant"
   max_in_flight = 12
-  reruns        = 1
   cooldown      = "0s"
   stop {
     failure_ratio = 0.9

@@ -112,7 +112,7 @@ ladder "concurrency" {
   batch    = 2
   passes   = 3
   rounds   = 2
-  requests = 40
+  requests = 60
   cooldown = "0s"
   stop {
     failure_ratio = 0.1

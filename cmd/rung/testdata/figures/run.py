@@ -103,6 +103,9 @@ class Run:
         self.folder = Path(folder)
         self.manifest = json.loads((self.folder / "manifest.json").read_text())
         self.plan = self.manifest["plan"]
+        self.report = {}  # with what the page's pictures show
+        for name in ("report", "pictures"):
+            self.report |= json.loads((self.folder / "report" / f"{name}.json").read_text())
         self.cell = next(c for c in self.plan["cells"] if c.get("name", "") == self.manifest.get("cell", ""))
         self.rules = self.plan["analysis"]
         self.ladders = self.cell["ladders"]

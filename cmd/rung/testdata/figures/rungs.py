@@ -45,6 +45,15 @@ def planned(run):
     return out
 
 
+def queries(run):
+    """The report's own queries, as they stand in it: their n and P95 are those of its rungs."""
+    out = []
+    for l in run.report["ladders"]:
+        have = {row["rung_value"]: row for row in run.all(l["query"])}
+        out.append({"rungs": [{"latency": {"n": row["n"], "p95_s": row["p95_s"]}} if (row := have.get(r["value"])) else {} for r in l["rungs"]]})
+    return {"ladders": out}
+
+
 @cache
 def latencies(run):
     def part(run, l, r):

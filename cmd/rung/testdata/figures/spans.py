@@ -1,8 +1,12 @@
 """Spans of requests summed up, and what can be said of shares: percentiles and intervals."""
 
 import math
+import re
 
 from run import OUTCOMES
+
+# A figure in a text; those of names (P95, g16) are none.
+FIGURE = re.compile(r"0x[0-9a-f]+|(?<![A-Za-z\d.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
 LEVEL = 0.95
 
