@@ -25,7 +25,7 @@ simulator {
   memory_total     = "8GiB"
   memory_idle      = "2GiB"
   memory_per_token = "8MiB"
-  throttle_at      = "29s"
+  throttle_at      = "27s"
   throttle_share   = 0.3
 }
 

@@ -163,7 +163,7 @@ def baseline(run):
 def idle(run):
     """The median of the idle time or, where that is less, the reading before the first request."""
     if not device(run):
-        return {}
+        return {"idle_samples": 0}
     idle = run.one("""
       with span as (select min(t_s) filter (kind = 'idle_begin') as begin_s, min(t_s) filter (kind = 'idle_end') as end_s from events)
       select quantile_cont(mem_used_bytes, 0.5)::bigint as bytes, count(mem_used_bytes) as samples,

@@ -2,7 +2,10 @@
 it has and maybe in another unit, or is explained here."""
 
 import bisect
+import collections
+import itertools
 import json
+import math
 import re
 from datetime import datetime
 
@@ -16,10 +19,11 @@ UNITS = (1, 100, 1000, 1e6, 2**-10, 2**-20, 2**-30)  # as it is, %, ms, µs, KiB
 OF_RULES = (0.95, 2, 5, 19, 20, 59, 95, 98, 299, 1000, 429, 503)
 
 
-def unexplained(run):
-    """How many figures there are in words, and those that nothing explains, with their lines."""
-    known = numbers([run.report, run.manifest])
-    values = sorted({abs(v) * unit for v in known | derived(run) for unit in UNITS} | set(OF_RULES))
+def unexplained(run, held):
+    """How many figures there are in words, and those that nothing explains, with their lines. held are figures that the
+    report has in words alone, and that were checked there."""
+    known = numbers([run.report, run.manifest]) | derived(run) | held
+    values = sorted({abs(v) * unit for v in known for unit in UNITS} | set(OF_RULES))
     quoted = set(FIGURE.findall(recorded(run)))
     n, out = 0, []
     for line in (run.folder / "report" / "report.md").read_text().splitlines():
@@ -45,16 +49,24 @@ def numbers(node):
 
 
 def derived(run):
-    """What the words make of two figures: the run's time, what a step brings and costs, answers over a ladder."""
-    out = {(datetime.fromisoformat(run.manifest["ended"][:26]) - datetime.fromisoformat(run.manifest["began"][:26])).total_seconds()}
+    """What the words make of several figures: the run's time, what a rung brings and costs over one below, failures and
+    answers over a ladder, the share of a pool that is free, cut; and when something of note happened."""
+    began, ended = (datetime.fromisoformat(run.manifest[name][:26]) for name in ("began", "ended"))
+    out = {(ended - began).total_seconds()} | set(run.values("select t_s from events where kind not like 'round%'"))
     for w in walks(run):
         measured = [s for s in w.shown if s["latency"] and s["throughput"]]
-        for a, b in zip(measured, measured[1:]):
-            out |= {b["latency"]["p95_s"] / a["latency"]["p95_s"], b["throughput"] / a["throughput"] - 1}
+        for a, b in itertools.combinations(measured, 2):
+            out |= {b["latency"][key] / a["latency"][key] for key in ("median_s", "p95_s")}
+            out |= {b["throughput"] / a["throughput"], b["throughput"] / a["throughput"] - 1}
     for l in run.report["ladders"]:
+        below = [r for r in l["rungs"] if "edge" not in l or r["index"] < l["edge"]["index"]]
         outputs = [r["output"] for r in l["rungs"] if "output" in r]
-        out |= {sum(o["short"] for o in outputs), sum(o["n"] for o in outputs)}
-    return out
+        failed = collections.Counter()
+        for r in below:
+            failed.update({f["name"]: f["n"] for f in r.get("failures", [])})
+        out |= {sum(o["short"] for o in outputs), sum(o["n"] for o in outputs), sum(failed.values()), *failed.values()}
+    pool = run.report["memory"]["headroom"].get("pool")
+    return out | ({math.floor(100 * pool["free"])} if pool else set())
 
 
 def recorded(run):
