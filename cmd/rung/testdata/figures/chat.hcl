@@ -14,18 +14,18 @@ simulator {
   overhead         = "1ms"
   floor            = "4ms"
   per_token        = "10us"
-  per_output_token = "1500us"
+  per_output_token = "4ms"
   decode_slowdown  = 0.05
   noise            = 0.05
   slots            = 6
-  max_queue        = 14
+  max_queue        = 6
   early_stop       = 0.1
   prefix_cache     = true
   preallocate      = 0.8
   memory_total     = "8GiB"
   memory_idle      = "2GiB"
   memory_per_token = "8MiB"
-  throttle_at      = "27s"
+  throttle_at      = "30s"
   throttle_share   = 0.3
 }
 
@@ -60,11 +60,11 @@ baseline {
 }
 
 ladder "concurrency" {
-  rungs    = [1, 2, 4, 8, 16, 32]
+  rungs    = [1, 2, 4, 8, 16]
   prompt   = prompt.chat
   passes   = 3
   rounds   = 1
-  requests = 70
+  requests = 40
   reruns   = 1
   cooldown = "0s"
   stop {
@@ -76,7 +76,7 @@ ladder "concurrency" {
 }
 
 ladder "rate" {
-  rungs         = [20, 60, 100, 300]
+  rungs         = [10, 30, 60, 150]
   prompt        = prompt.chat
   passes        = 2
   duration      = "1s"
@@ -90,7 +90,7 @@ ladder "rate" {
 
 ladder "output" {
   axis     = "output_tokens"
-  rungs    = [4, 8, 16, 32]
+  rungs    = [4, 8, 16]
   prompt   = prompt.open
   passes   = 1
   rounds   = 5
@@ -106,9 +106,9 @@ confirm {
 }
 
 slo {
-  latency = "60ms"
-  ttft    = "25ms"
-  tpot    = "3ms"
+  latency = "120ms"
+  ttft    = "40ms"
+  tpot    = "6ms"
 }
 
 analysis {
