@@ -71,7 +71,8 @@ class Facts:
     def spilled(self):
         """The card's memory is about full while its utilisation drops."""
         mine, under = self.card.get("util_mean_pct"), self.below and self.below.card.get("util_mean_pct")
-        return not self.m.up_front and self.memory and self.memory["peak_bytes"] >= 0.98 * self.m.total and None not in (mine, under) and mine < under - 10
+        full = not self.m.up_front and self.memory and self.memory["peak_bytes"] >= 0.98 * self.m.total
+        return full and None not in (mine, under) and mine < under - 10
 
     def full(self):
         return self.pool_full() or self.preempted() or self.spilled()
@@ -89,7 +90,9 @@ class Facts:
         return self.util() is not None and self.power() is not None and self.util() >= 95 and self.power() < 0.75
 
     def starved(self):
-        return (self.card.get("idle_share") or 0) >= 0.10 and self.card["falls_to_idle"] >= 3 and not self.card["slowed_samples"] and not list(self.by_client())
+        """The card ran dry again and again, and neither a slowdown nor the client explains it."""
+        dry = (self.card.get("idle_share") or 0) >= 0.10 and self.card["falls_to_idle"] >= 3
+        return dry and not self.card["slowed_samples"] and not list(self.by_client())
 
     # The signals of each cause: the figures that each rests on.
 
@@ -137,8 +140,8 @@ class Facts:
         ttft, tpot = self.ratio("ttft"), self.ratio("tpot")
         if ttft and tpot and ttft > 1.1 and alike(tpot, 1):
             yield [ttft, b.rung["value"], tpot]
-        flat = self.memory and b.memory and not self.m.up_front and not self.memory["after_high_water"] and not b.memory["after_high_water"] and (
-            abs(self.memory["peak_bytes"] - b.memory["peak_bytes"]) < 0.005 * self.m.total)
+        peaks = [p["peak_bytes"] for p in (self.memory, b.memory) if p and not p["after_high_water"]]
+        flat = len(peaks) == 2 and not self.m.up_front and max(peaks) - min(peaks) < 0.005 * self.m.total
         if self.w.plan["axis"] == "concurrency" and flat and self.elasticity() >= 0.8:
             yield [self.elasticity()]
 
@@ -223,7 +226,8 @@ def signs(run, i, w):
     ratio = run.rules["knee"]["p95_over_baseline"]
     for r, s in zip(w.rungs, w.shown):
         if s["latency"] and w.plan["axis"] not in ("input_tokens", "output_tokens"):
-            known = run.value(f"select max(done_t_s) from rows where {MEASURED} and pass = (select min(pass) from rows where {MEASURED})", **at(w.plan, r))
+            known = run.value(f"""select max(done_t_s) from rows
+              where {MEASURED} and pass = (select min(pass) from rows where {MEASURED})""", **at(w.plan, r))
             if s["latency"]["p95_s"] > ratio * w.base()["p95_s"]:
                 found.append(("P95 off the baseline", r["value"], known))
             if s["latency"]["mean_s"] > ratio * w.base()["mean_s"]:

@@ -97,8 +97,8 @@ def sender(run):
             out = {}
         elif out["late_p95_s"] is not None:
             out["late_share"] = out["late_p95_s"] / median
-        out["in_flight"] = run.value(f"""select sum(busy_s) / sum(span_s) from flows join looked using (ladder, phase, rung_index, pass, round, attempt)
-          where {LOOKED}""", **at(l, r))
+        out["in_flight"] = run.value(f"""select sum(busy_s) / sum(span_s)
+          from flows join looked using (ladder, phase, rung_index, pass, round, attempt) where {LOOKED}""", **at(l, r))
         out["cpu_pct"] = run.value(f"""select avg(cpu_pct) from (from looked where {LOOKED} and end_s > begin_s) join client c
           on c.t_s between begin_s and end_s""", **at(l, r))
         return {"client": out}

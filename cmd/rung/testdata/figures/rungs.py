@@ -18,7 +18,8 @@ FLOW = """select sum({work}) / sum(span_s) as rate, sum(busy_s) / sum(span_s) as
 def header(run):
     counts = run.one("""select count(*) as requests, count(*) filter (counted) as counted,
         count(*) filter (failed) as failed from rows""")
-    counts |= run.one("select (select count(*) from gpu) as samples, (select count(*) from events) as events, (select count(*) from server) as server")
+    counts |= run.one("""select (select count(*) from gpu) as samples, (select count(*) from events) as events,
+      (select count(*) from server) as server""")
     return {"run": {"counts": counts}}
 
 
@@ -263,8 +264,8 @@ def cache(run):
             continue
         most = max(rungs, key=lambda r: r["cached"] / r["prompt"])
         out.append({"cache": {
-            "prompt_tokens": int(prompt), "cached_tokens": int(cached), "share": float(cached / prompt), "most": float(most["cached"] / most["prompt"]),
-            "most_at": most["value"], "expected": all(r["expected"] for r in rungs),
+            "prompt_tokens": int(prompt), "cached_tokens": int(cached), "share": float(cached / prompt),
+            "most": float(most["cached"] / most["prompt"]), "most_at": most["value"], "expected": all(r["expected"] for r in rungs),
         }})
     return {"ladders": out}
 

@@ -19,7 +19,8 @@ def check(run, phase, ladder, tokens, output):
     m, args = memory(run), {"phase": phase, "ladder": ladder}
     rows = "phase = $phase and ladder = $ladder"
     total, named = tally(run, rows, **args)
-    shape = run.one(f"select any_value(inputs) as batch, any_value(in_flight) as in_flight, any_value(rung_value) as value from rows where {rows}", **args)
+    shape = run.one(f"""select any_value(inputs) as batch, any_value(in_flight) as in_flight, any_value(rung_value) as value
+      from rows where {rows}""", **args)
     value = shape.pop("value")
     out = {
         "kind": phase, "sent": total, "failures": named, "value": value if ladder else None,
