@@ -78,7 +78,7 @@ func duckdbPython(t *testing.T) string {
 	t.Helper()
 	venv := filepath.Join(serversDir(t), "duckdb-venv")
 	python := filepath.Join(venv, "bin", "python")
-	if exec.Command(python, "-c", "import duckdb").Run() != nil {
+	if exec.CommandContext(t.Context(), python, "-c", "import duckdb").Run() != nil {
 		command(t, "python3", "-m", "venv", venv)
 		command(t, python, "-m", "pip", "install", "-q", duckdb)
 	}

@@ -35,15 +35,11 @@ func serversDir(t *testing.T) string {
 	return filepath.Join(cache, "rung-servers")
 }
 
-func command(t *testing.T, name string, args ...string) string {
+func command(t *testing.T, name string, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
+	if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
-	return string(out)
 }
 
 // startLlama starts llama.cpp's servers anew, so that their counters begin at 0.
