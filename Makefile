@@ -92,7 +92,7 @@ nocgo: ## build without cgo
 	CGO_ENABLED=0 $(GO) build ./...
 
 .PHONY: integration
-integration: build ## measure a real llama.cpp server, and hold the report against DuckDB
+integration: build ## measure a real llama.cpp server, and hold every figure of its report, the demo's and two more against DuckDB
 	$(GO) test -tags integration -count 1 -timeout 20m -v -run 'TestIntegration' ./cmd/rung
 
 .PHONY: integration-all

@@ -127,7 +127,7 @@ func header(r *Run) Header {
 		Variables: m.Variables, Git: m.Git, Rung: m.Rung,
 		API: r.Plan.Target.API, URL: r.Plan.Target.URL, Model: r.Plan.Target.Model,
 		Host: m.Host, Server: m.Server, GPUs: m.GPUs, GPU: m.GPU,
-		Counts: record.Counts{Requests: int64(r.Requests.Len()), Samples: int64(len(r.Samples)), Events: int64(len(r.Events))},
+		Counts: record.Counts{Requests: int64(r.Requests.Len()), Samples: int64(len(r.Samples)), Events: int64(len(r.Events)), Server: int64(len(r.Metrics))},
 	}
 	for k, n := range r.Requests.Kinds() {
 		if k.Counted {

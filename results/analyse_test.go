@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,6 +181,31 @@ func TestIdleIsBeforeTheProbes(t *testing.T) {
 	b := results.Analyse(run.Sealed(), run.Plan.Analysis).Baseline
 	if b.IdleBytes == nil || *b.IdleBytes != used || b.IdleProbedBytes == nil || *b.IdleProbedBytes != *after {
 		t.Errorf("idle %v, after the probes %v; want %d and %d", b.IdleBytes, b.IdleProbedBytes, used, *after)
+	}
+}
+
+// The idle memory is a median as any other: of an even number of samples the middle of
+// the two that are in the middle.
+func TestIdleIsAMedian(t *testing.T) {
+	run := resultstest.Small().Run()
+	var from, to float64
+	for _, e := range run.Events {
+		switch e.Kind {
+		case record.IdleBegin:
+			from = e.TS
+		case record.IdleEnd:
+			to = e.TS
+		default:
+		}
+	}
+	run.Samples = slices.DeleteFunc(run.Samples, func(s record.Sample) bool { return s.TS >= from && s.TS <= to })
+	for i, gib := range []int64{8, 4, 6, 4} {
+		used, s := gib*resultstest.GiB, run.Samples[0]
+		s.Place, s.TS, s.MemUsedBytes = record.Place{}, from+(to-from)*float64(i+1)/5, &used
+		run.Samples = append(run.Samples, s)
+	}
+	if b := report(run).Baseline; b.IdleBytes == nil || *b.IdleBytes != 5*resultstest.GiB || b.IdleSamples != 4 {
+		t.Errorf("idle %v of %d samples, want 5 GiB of 4", b.IdleBytes, b.IdleSamples)
 	}
 }
 

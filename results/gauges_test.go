@@ -30,7 +30,8 @@ func paged() resultstest.Options {
 
 // What the server and the card showed while a rung's windows lasted is in its figures.
 func TestGaugesOfARung(t *testing.T) {
-	rep := report(paged().Run())
+	r := paged().Run()
+	rep := report(r)
 	rungs := rep.Ladders[0].Rungs
 	g := rungs[3].Gauges
 	if g == nil || g.Readings < 20 || *g.WaitingMean != 4 || *g.WaitingMost != 4 || *g.WaitingShare != 1 || *g.RunningMean != 4 || *g.KVUsageMost != 0.7 {
@@ -42,6 +43,9 @@ func TestGaugesOfARung(t *testing.T) {
 	c := rungs[3].Card
 	if c == nil || c.Samples < 20 || *c.UtilMean != 93 || math.Abs(*c.PowerOf-48.0/72) > 1e-9 || *c.ClockMHz != 1980 || *c.ClockLeast != 1 || c.Slowed != 0 {
 		t.Errorf("at 8: %+v", c)
+	}
+	if got := rep.Run.Counts.Server; got == 0 || got != int64(len(r.Metrics)) {
+		t.Errorf("the report counts %d rows of the page, and there are %d", got, len(r.Metrics))
 	}
 	if d := cmp.Diff([]string{"waiting", "running", "kv_usage", "kv_tokens", "preemptions"}, rep.Metrics.Series); d != "" {
 		t.Error(d)

@@ -121,6 +121,15 @@ func (m memory) used(from, to float64, at func(record.Place) bool) []int64 {
 
 func anywhere(record.Place) bool { return true }
 
+// middle is the median of some bytes, to the whole one.
+func middle(bytes []int64) int64 {
+	values := make([]float64, len(bytes))
+	for i, b := range bytes {
+		values[i] = float64(b)
+	}
+	return int64(math.Round(median(values)))
+}
+
 // baseline fills in what the loaded model holds by itself: the memory before the
 // first request, where that was read and is below the idle time's. The probes come
 // before the idle time, and a growing allocator keeps what they took.
@@ -140,8 +149,7 @@ func (m *memory) baseline(b *Baseline) {
 		b.IdleReason = "no sample fell into the idle time"
 		return
 	}
-	slices.Sort(used)
-	b.IdleBytes = &used[len(used)/2]
+	b.IdleBytes = new(middle(used))
 	probing := func(p record.Place) bool { return p.Phase == record.Probe }
 	if before := m.used(math.Inf(-1), from, probing); len(before) > 0 && before[0] < *b.IdleBytes {
 		b.IdleBytes, b.IdleProbedBytes = &before[0], b.IdleBytes

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,7 +20,6 @@ import (
 const (
 	llamaScript = "../../runner/testdata/servers/start-llamacpp.sh"
 	llamaURL    = "http://127.0.0.1:8102"
-	duckdb      = "duckdb==2.0.1"
 )
 
 // serversDir is where the server scripts keep what they install.
@@ -38,15 +35,11 @@ func serversDir(t *testing.T) string {
 	return filepath.Join(cache, "rung-servers")
 }
 
-func command(t *testing.T, name string, args ...string) string {
+func command(t *testing.T, name string, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
+	if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
-	return string(out)
 }
 
 // startLlama starts llama.cpp's servers anew, so that their counters begin at 0.
@@ -145,7 +138,7 @@ func TestIntegrationRealEmbeddings(t *testing.T) {
 		t.Errorf("prompts were sent as %s", m.Server.InputForm)
 	}
 	noSimulated(t, dir)
-	compareP95(t, dir, "concurrency")
+	holdFigures(t, dir)
 }
 
 const chatSpec = `
@@ -226,108 +219,6 @@ func noSimulated(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// The demo's report and DuckDB agree too.
-func TestIntegrationDemo(t *testing.T) {
-	compareP95(t, mustRun(t, "../../examples/quickstart.hcl"), "batch")
-}
-
-// compareP95 runs the README's query over a run's Parquet and holds the report's
-// P95 against it, to every digit that the report shows.
-func compareP95(t *testing.T, dir, ladder string) {
-	t.Helper()
-	shown := shownP95(t, dir, ladder)
-	rows, err := csv.NewReader(strings.NewReader(query(t, dir, ladder))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(rows)-1 != len(shown) || len(shown) == 0 {
-		t.Fatalf("DuckDB gives %d rungs, the report %d: %v", len(rows)-1, len(shown), shown)
-	}
-	for _, row := range rows[1:] {
-		rung, err := strconv.ParseFloat(row[0], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p95, err := strconv.ParseFloat(row[2], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := shown[rung]
-		_, digits, _ := strings.Cut(want, ".")
-		if got := strconv.FormatFloat(p95, 'f', len(digits), 64); got != want {
-			t.Errorf("rung %g: DuckDB says %s, the report %s", rung, got, want)
-		}
-		t.Logf("%s %g: P95 %s s in the report, %.9f by DuckDB over %s rows", ladder, rung, want, p95, row[1])
-	}
-}
-
-// shownP95 reads the P95 column of a ladder's latency table in the Markdown report.
-func shownP95(t *testing.T, dir, ladder string) map[float64]string {
-	t.Helper()
-	report(t, dir)
-	b, err := os.ReadFile(filepath.Join(dir, "report", "report.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, ok := strings.Cut(string(b), "## Ladder \""+ladder+"\"")
-	if !ok {
-		t.Fatalf("no ladder %s in the report", ladder)
-	}
-	shown := map[float64]string{}
-	column := -1
-	for line := range strings.Lines(section) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		for i := range cells {
-			cells[i] = strings.Trim(strings.TrimSpace(cells[i]), "*†^ ")
-		}
-		if column < 0 {
-			for i, c := range cells {
-				if c == "P95" {
-					column = i
-				}
-			}
-			continue
-		}
-		if len(cells) <= column {
-			break
-		}
-		if rung, err := strconv.ParseFloat(cells[0], 64); err == nil && strings.Contains(cells[column], ".") {
-			shown[rung] = strings.Trim(cells[column], `*\`)
-		}
-	}
-	return shown
-}
-
-// query runs the SQL of the README in DuckDB and gives its answer as CSV.
-func query(t *testing.T, dir, ladder string) string {
-	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := regexp.MustCompile("(?s)```sql\n(.*?)```").FindSubmatch(readme)
-	if m == nil {
-		t.Fatal("no SQL in the README")
-	}
-	sql := regexp.MustCompile(`'results/[^']*'`).ReplaceAllString(string(m[1]), "'"+dir+"/requests/*.parquet'")
-	sql = regexp.MustCompile(`ladder = '[^']*'`).ReplaceAllString(sql, "ladder = '"+ladder+"'")
-	venv := filepath.Join(serversDir(t), "duckdb-venv")
-	python := filepath.Join(venv, "bin", "python")
-	if exec.Command(python, "-c", "import duckdb").Run() != nil {
-		command(t, "python3", "-m", "venv", venv)
-		command(t, python, "-m", "pip", "install", "-q", duckdb)
-	}
-	const program = `import duckdb, json, sys
-rows = duckdb.sql(json.loads(sys.argv[1])).fetchall()
-print("rung,n,p95")
-for r in rows: print(",".join(repr(v) for v in r))`
-	arg, err := json.Marshal(sql)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return command(t, python, "-c", program, string(arg))
 }
 
 // The server counts what the plan says, in English, Chinese and code, whatever the
