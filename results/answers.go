@@ -118,20 +118,20 @@ func said(rows visits) []Said {
 	first := map[string]*Said{}
 	var order []string
 	for _, a := range rows {
-		for r := range a.rows.All() {
-			if !r.Failed() {
+		for k, n := range a.rows.Kinds() {
+			if !k.Failed() {
 				continue
 			}
-			name := string(r.Outcome)
+			name := string(k.Outcome)
 			s := first[name]
 			if s == nil {
-				s = &Said{Name: name, Value: a.Value, Phase: a.Phase, Status: r.Status}
+				s = &Said{Name: name, Value: a.Value, Phase: a.Phase, Status: k.Status}
 				first[name] = s
 				order = append(order, name)
 			}
-			s.N++
+			s.N += n
 			if s.Text == "" {
-				s.Text = firstWords(a.rows.Words(r.Outcome))
+				s.Text = firstWords(a.rows.Words(k.Outcome))
 			}
 		}
 	}
@@ -218,9 +218,9 @@ type TimedOut struct {
 func timeouts(rows visits) []TimedOut {
 	n := map[TimedOut]int{}
 	for _, a := range rows {
-		for r := range a.rows.All() {
-			if r.Outcome == record.Timeout {
-				n[TimedOut{Value: a.Value, InputTokens: r.InputTokensPlanned}]++
+		for k, many := range a.rows.Kinds() {
+			if k.Outcome == record.Timeout {
+				n[TimedOut{Value: a.Value, InputTokens: k.InputTokensPlanned}] += many
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func TestThroughputOneAtATime(t *testing.T) {
 	v := visits(attemptsOf(
 		call(1, 10, 11, record.OK), call(1, 11, 12, record.OK), call(1, 12, 13, record.ServerError), call(1, 13, 14, record.OK),
 	))
-	if got := v.flow(inputs()); *got.rate() != 6.0/4 || *got.inFlight() != 1 {
+	if got := v.flow(inputs().each); *got.rate() != 6.0/4 || *got.inFlight() != 1 {
 		t.Errorf("throughput %g, in flight %g, want 1.5 and 1", *got.rate(), *got.inFlight())
 	}
 }
@@ -77,7 +77,7 @@ func TestThroughputLeavesTheTailOut(t *testing.T) {
 	for i := range rows {
 		rows[i].Index = i
 	}
-	got := visits(attemptsOf(rows...)).flow(inputs())
+	got := visits(attemptsOf(rows...)).flow(inputs().each)
 	if *got.rate() != 4.0/2 || *got.inFlight() != 2 {
 		t.Errorf("throughput %g, in flight %g, want 2 and 2", *got.rate(), *got.inFlight())
 	}
@@ -87,7 +87,7 @@ func TestThroughputLeavesTheTailOut(t *testing.T) {
 func TestThroughputWithoutAWindow(t *testing.T) {
 	rows := []record.Request{call(2, 10, 11, record.OK), call(2, 10, 12, record.OK)}
 	rows[1].Index = 1
-	if got := visits(attemptsOf(rows...)).flow(inputs()).rate(); got != nil {
+	if got := visits(attemptsOf(rows...)).flow(inputs().each).rate(); got != nil {
 		t.Errorf("throughput %g of a round without a window, want none", *got)
 	}
 }
@@ -97,7 +97,7 @@ func TestThroughputWithoutAWindow(t *testing.T) {
 func TestThroughputSumsWindows(t *testing.T) {
 	a, b := call(1, 10, 11, record.OK), call(1, 20, 23, record.OK)
 	b.Round = 1
-	if got := visits(attemptsOf(b, a)).flow(inputs()).rate(); *got != 1 {
+	if got := visits(attemptsOf(b, a)).flow(inputs().each).rate(); *got != 1 {
 		t.Errorf("throughput %g, want 1", *got)
 	}
 }
@@ -106,13 +106,13 @@ func TestUnits(t *testing.T) {
 	r := call(1, 0, 1, record.OK)
 	r.OutputTokens = new(64)
 	told := attemptsOf(r)
-	if u := unitOf(plan.OpenAIChat, plan.AxisConcurrency, told); u.name != tokensPerS || u.worth(told[0].rows.At(0)) != 64 {
-		t.Errorf("chat with usage: %s worth %g", u.name, u.worth(told[0].rows.At(0)))
+	if u := unitOf(plan.OpenAIChat, plan.AxisConcurrency, told); u.name != tokensPerS || u.worth(told[0].rows.Kind(0)) != 64 {
+		t.Errorf("chat with usage: %s worth %g", u.name, u.worth(told[0].rows.Kind(0)))
 	}
 	r.OutputTokens = nil
 	told = attemptsOf(r)
-	if u := unitOf(plan.OpenAIChat, plan.AxisConcurrency, told); u.name != requestsPerS || u.worth(told[0].rows.At(0)) != 1 || u.reason == "" {
-		t.Errorf("chat without usage: %s worth %g, %q", u.name, u.worth(told[0].rows.At(0)), u.reason)
+	if u := unitOf(plan.OpenAIChat, plan.AxisConcurrency, told); u.name != requestsPerS || u.worth(told[0].rows.Kind(0)) != 1 || u.reason == "" {
+		t.Errorf("chat without usage: %s worth %g, %q", u.name, u.worth(told[0].rows.Kind(0)), u.reason)
 	}
 }
 

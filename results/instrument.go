@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"rung/results/rows"
 	"rung/sinks/record"
 )
 
@@ -127,12 +126,11 @@ func (i *Instrument) near(ladders []*walked) {
 	if f == nil || f.RatePerS <= 0 {
 		return
 	}
-	one := unit{worth: func(rows.Row) float64 { return 1 }}
 	for _, w := range ladders {
 		for k := range w.out.Rungs {
 			r := &w.out.Rungs[k]
 			var how []string
-			if x := w.flow(w.rows[r.Index].counted(), r.Index, one).rate(); x != nil && *x*nearFloor >= f.RatePerS {
+			if x := w.flow(w.rows[r.Index].counted(), r.Index, requests().each).rate(); x != nil && *x*nearFloor >= f.RatePerS {
 				how = append(how, fmt.Sprintf("%.4g requests/s, and the client alone does %.4g", *x, f.RatePerS))
 			}
 			if l := r.Latency; l != nil && r.Shape.InFlight == f.InFlight && l.P95S <= nearFloor*f.P95S {

@@ -141,7 +141,7 @@ func (w *walked) rung(i int) Rung {
 	r.FailedRefused = tally.Failures - counted.tally().Failures
 	r.Refused, r.LostRounds = measured.refusals()
 	r.ClientLimited = r.LostRounds > 0 && len(counted) < len(measured) && limitedByClient(r.Refused)
-	f := w.flow(counted, i, w.unit)
+	f := w.flow(counted, i, w.unit.each)
 	r.Throughput, r.MeanInFlight = f.rate(), f.inFlight()
 	switch {
 	case len(counted) == 0:
@@ -160,7 +160,7 @@ func (w *walked) rung(i int) Rung {
 	}
 	for _, p := range w.plan.Passes {
 		inPass := counted.pass(p.Index)
-		r.ThroughputByPass = append(r.ThroughputByPass, w.flow(inPass, i, w.unit).rate())
+		r.ThroughputByPass = append(r.ThroughputByPass, w.flow(inPass, i, w.unit.each).rate())
 		var p95 *float64
 		if l := inPass.latencies(); len(l) > 0 {
 			p95 = new(record.QuantileOf(l, 0.95))

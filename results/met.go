@@ -22,19 +22,19 @@ func met(rows visits) []Met {
 	var out []Met
 	incidents := map[record.Limit]map[int64]bool{}
 	for _, a := range rows {
-		for r := range a.rows.All() {
-			if !r.Failed() || r.Limit == "" {
+		for k, n := range a.rows.Kinds() {
+			if !k.Failed() || k.Limit == "" {
 				continue
 			}
-			i := slices.IndexFunc(out, func(m Met) bool { return m.Limit == r.Limit })
+			i := slices.IndexFunc(out, func(m Met) bool { return m.Limit == k.Limit })
 			if i < 0 {
 				i = len(out)
-				out = append(out, Met{Limit: r.Limit, Setting: r.Limit.Setting()})
-				incidents[r.Limit] = map[int64]bool{}
+				out = append(out, Met{Limit: k.Limit, Setting: k.Limit.Setting()})
+				incidents[k.Limit] = map[int64]bool{}
 			}
-			out[i].N++
-			if r.Incident != nil {
-				incidents[r.Limit][*r.Incident] = true
+			out[i].N += n
+			if k.Incident != nil {
+				incidents[k.Limit][*k.Incident] = true
 			}
 			if !slices.Contains(out[i].Values, a.Value) {
 				out[i].Values = append(out[i].Values, a.Value)

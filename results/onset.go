@@ -44,7 +44,7 @@ func (w *walked) onsets(b Baseline, m memory, page []reading) {
 	for i := range w.out.Rungs {
 		r := &w.out.Rungs[i]
 		for _, a := range w.rows[r.Index] {
-			for q := range a.rows.All() {
+			for q := range a.rows.Failed() {
 				if what := signOf(q); what != "" {
 					add(what, r.Value, q.DoneTS)
 				}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"rung/results/rows"
 	"rung/sinks/record"
 	"rung/spec/plan"
 )
@@ -47,20 +46,20 @@ func (a attempt) planned(length float64) record.Window {
 }
 
 // openFlow adds up the planned windows of an open loop's attempts.
-func (v visits) openFlow(u unit, length float64) flow {
+func (v visits) openFlow(of worths, length float64) flow {
 	var f record.Flow
 	for _, a := range v {
-		f.AddWithin(a.rows.Round(), a.planned(length), a.worth(u))
+		f.AddWithin(a.rows.Round(), a.planned(length), of(a))
 	}
 	return flow(f)
 }
 
 // flow is the work of attempts at a rung, over the windows that its axis has.
-func (w *walked) flow(v visits, rung int, u unit) flow {
+func (w *walked) flow(v visits, rung int, of worths) flow {
 	if w.plan.Axis == plan.AxisRate {
-		return v.openFlow(u, w.plan.Rungs[rung].Duration.Seconds())
+		return v.openFlow(of, w.plan.Rungs[rung].Duration.Seconds())
 	}
-	return v.flow(u)
+	return v.flow(of)
 }
 
 // openLoop sums up what came due in the attempts that count; nil where none does.
@@ -91,7 +90,7 @@ func (v visits) openLoop(length float64) *OpenLoop {
 	}
 	span := length * float64(len(v))
 	o.OfferedPerS = float64(o.Arrivals) / span
-	if done := v.openFlow(unit{worth: func(rows.Row) float64 { return 1 }}, length).rate(); done != nil {
+	if done := v.openFlow(requests().each, length).rate(); done != nil {
 		o.DonePerS = *done
 	}
 	o.Ratio = o.DonePerS / o.OfferedPerS

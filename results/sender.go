@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"rung/results/rows"
 	"rung/sinks/record"
 )
 
@@ -44,7 +43,7 @@ func (v visits) lateness() []float64 {
 func (w *walked) sender(client []record.ClientSample, rung int) Sender {
 	var out Sender
 	v := w.looked(rung)
-	out.InFlight = w.flow(v, rung, unit{worth: func(rows.Row) float64 { return 1 }}).inFlight()
+	out.InFlight = w.flow(v, rung, requests().each).inFlight()
 	var cpu []float64
 	late := v.lateness()
 	if l := v.latencies(); len(late) > 0 && len(l) > 0 {

@@ -137,12 +137,15 @@ func (w *walked) goodput(v visits, rung int) *Goodput {
 			}
 		}
 	}
-	f := w.flow(v, rung, unit{worth: func(r rows.Row) float64 {
-		if good, _ := slo.meets(r); good {
-			return 1
+	f := w.flow(v, rung, func(a attempt) func(int) float64 {
+		return func(i int) float64 {
+			r := a.rows.At(i)
+			if good, _ := slo.meets(r); good && r.Outcome == record.OK {
+				return 1
+			}
+			return 0
 		}
-		return 0
-	}})
+	})
 	g.PerS = f.over(f.Work)
 	if g.Of > 0 {
 		g.Share = finite(float64(g.Good) / float64(g.Of))

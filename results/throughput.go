@@ -19,7 +19,7 @@ const (
 type unit struct {
 	name   string
 	reason string // why it is not the axis' own
-	worth  func(rows.Row) float64
+	worth  func(*rows.Kind) float64
 }
 
 // unitOf picks a ladder's unit: along input_tokens the tokens that went in, since the
@@ -35,11 +35,11 @@ func unitOf(api plan.API, axis plan.Axis, all visits) unit {
 			return u
 		}
 	}
-	return unit{name: inputTokPerS, worth: func(r rows.Row) float64 {
-		if r.InputTokens == nil {
+	return unit{name: inputTokPerS, worth: func(k *rows.Kind) float64 {
+		if k.InputTokens == nil {
 			return 0
 		}
-		return float64(*r.InputTokens)
+		return float64(*k.InputTokens)
 	}}
 }
 
@@ -47,42 +47,47 @@ func unitOf(api plan.API, axis plan.Axis, all visits) unit {
 // for chats, and requests/s where it did not say how many tokens those were.
 func given(api plan.API, all visits) unit {
 	if !api.Generates() {
-		return unit{name: inputsPerS, worth: func(r rows.Row) float64 { return float64(r.InputsDone) }}
+		return unit{name: inputsPerS, worth: func(k *rows.Kind) float64 { return float64(k.InputsDone) }}
 	}
 	for k := range all.counted().succeeded() {
 		if k.OutputTokens == nil {
-			return unit{
-				name: requestsPerS, reason: "answers without usage: output tokens are not known, so requests are counted",
-				worth: func(rows.Row) float64 { return 1 },
-			}
+			u := requests()
+			u.reason = "answers without usage: output tokens are not known, so requests are counted"
+			return u
 		}
 	}
-	return unit{name: tokensPerS, worth: func(r rows.Row) float64 {
-		if r.OutputTokens == nil {
+	return unit{name: tokensPerS, worth: func(k *rows.Kind) float64 {
+		if k.OutputTokens == nil {
 			return 0
 		}
-		return float64(*r.OutputTokens)
+		return float64(*k.OutputTokens)
 	}}
 }
 
 // flow is work done in steady windows and the windows' summed length.
 type flow record.Flow
 
-// worth is how much of a unit each request of an attempt gave: nothing where it is no success.
-func (a attempt) worth(u unit) func(i int) float64 {
+// worths gives what each request of an attempt is worth, by its place.
+type worths func(a attempt) func(i int) float64
+
+// each is how much of a unit a request gave: nothing where it is no success.
+func (u unit) each(a attempt) func(i int) float64 {
 	return func(i int) float64 {
-		if r := a.rows.At(i); r.Outcome == record.OK {
-			return u.worth(r)
+		if k := a.rows.Kind(i); k.Outcome == record.OK {
+			return u.worth(k)
 		}
 		return 0
 	}
 }
 
+// requests is the unit in which each success is worth one.
+func requests() unit { return unit{name: requestsPerS, worth: func(*rows.Kind) float64 { return 1 }} }
+
 // flow adds up the steady windows of attempts.
-func (v visits) flow(u unit) flow {
+func (v visits) flow(of worths) flow {
 	var f record.Flow
 	for _, a := range v {
-		f.Add(a.rows.Round(), a.worth(u))
+		f.Add(a.rows.Round(), of(a))
 	}
 	return flow(f)
 }
@@ -110,7 +115,7 @@ func (f flow) over(x float64) *float64 {
 func (w *walked) rates(v visits, rung int) []float64 {
 	var out []float64
 	for i := range v {
-		if x := w.flow(v[i:i+1], rung, w.unit).rate(); x != nil {
+		if x := w.flow(v[i:i+1], rung, w.unit.each).rate(); x != nil {
 			out = append(out, *x)
 		}
 	}

@@ -60,10 +60,12 @@ func timeline(r *Run, card watched, page []reading) *Timeline {
 	for _, e := range r.Events {
 		see(e.TS)
 	}
-	for q := range r.Requests.All() {
-		if q.Sent() {
-			see(q.SentTS)
-			see(q.DoneTS)
+	for _, a := range r.Requests.Attempts() {
+		for _, q := range a.Round().Times {
+			if q.Sent() {
+				see(q.SentTS)
+				see(q.DoneTS)
+			}
 		}
 	}
 	if !(end > begin) {
@@ -146,10 +148,12 @@ func inFlight(t *Timeline, all *rows.Table) *Series {
 	step := t.BucketS / instants
 	change := make([]int, buckets*instants+1)
 	at := func(ts float64) int { return min(max(int(math.Ceil((ts-t.BeginS)/step)), 0), buckets*instants) }
-	for q := range all.All() {
-		if q.Sent() && q.DoneTS >= q.SentTS {
-			change[at(q.SentTS)]++
-			change[at(q.DoneTS)]--
+	for _, a := range all.Attempts() {
+		for _, q := range a.Round().Times {
+			if q.Sent() && q.DoneTS >= q.SentTS {
+				change[at(q.SentTS)]++
+				change[at(q.DoneTS)]--
+			}
 		}
 	}
 	s, n := newLine(LineInFlight, "requests"), 0
@@ -164,8 +168,8 @@ func inFlight(t *Timeline, all *rows.Table) *Series {
 func (t *Timeline) failed(all *rows.Table) {
 	n := make([]int, buckets)
 	some := false
-	for q := range all.All() {
-		if q.Failed() {
+	for _, a := range all.Attempts() {
+		for q := range a.Failed() {
 			if b := t.bucket(max(q.DoneTS, q.DueTS)); b >= 0 {
 				n[b]++
 				some = true

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -45,7 +46,7 @@ func command(t *testing.T, name string, args ...string) {
 // startLlama starts llama.cpp's servers anew, so that their counters begin at 0.
 func startLlama(t *testing.T) {
 	t.Helper()
-	stop := func() { _ = exec.Command("bash", llamaScript, "stop").Run() }
+	stop := func() { _ = exec.CommandContext(context.WithoutCancel(t.Context()), "bash", llamaScript, "stop").Run() }
 	stop()
 	t.Cleanup(stop)
 	// To a file, not a pipe: the server would hold the pipe open for ever.

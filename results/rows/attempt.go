@@ -193,6 +193,17 @@ func (a *Attempt) All() iter.Seq[Row] {
 	}
 }
 
+// Failed gives the requests that count against the server, in order.
+func (a *Attempt) Failed() iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for i := range a.kind {
+			if a.Kind(i).Failed() && !yield(a.At(i)) {
+				return
+			}
+		}
+	}
+}
+
 // Round is when they came and went, in the same order; what is in it is shared.
 func (a *Attempt) Round() record.Round {
 	if len(a.times) == 0 {
@@ -207,14 +218,21 @@ func (a *Attempt) Words(o record.Outcome) string { return a.words[o].text }
 
 // Where gives the attempt with the requests alone that are wanted, or itself where all are.
 func (a *Attempt) Where(wanted func(Row) bool) *Attempt {
-	var places []int
-	for i := range a.times {
+	n := 0
+	for n < len(a.times) && wanted(a.At(n)) {
+		n++
+	}
+	if n == len(a.times) {
+		return a
+	}
+	places := make([]int, n)
+	for i := range places {
+		places[i] = i
+	}
+	for i := n + 1; i < len(a.times); i++ {
 		if wanted(a.At(i)) {
 			places = append(places, i)
 		}
-	}
-	if len(places) == len(a.times) {
-		return a
 	}
 	return a.take(places)
 }

@@ -176,15 +176,15 @@ func scanBytes[T any](b []byte, t table[T], take func(*batch[T]) error) (n int64
 	return n, nil
 }
 
-// leavesOf are the numbers of a file's leaves that belong to columns which are read. Texts
-// that come again and again are left in their dictionaries.
+// leavesOf are the numbers of a file's leaves that belong to columns which are read and have
+// something in them. Texts that come again and again are left in their dictionaries.
 func leavesOf[T any](pf *file.Reader, t table[T], props *pqarrow.ArrowReadProperties) []int {
 	var out []int
 	schema := pf.MetaData().Schema
 	for i := range schema.NumColumns() {
 		name := schema.ColumnRoot(i).Name()
 		at := slices.IndexFunc(t.columns, func(c column[T]) bool { return c.read != nil && c.name == name })
-		if at < 0 {
+		if at < 0 || name != runColumn && empty(pf, i) {
 			continue
 		}
 		out = append(out, i)
@@ -193,6 +193,22 @@ func leavesOf[T any](pf *file.Reader, t table[T], props *pqarrow.ArrowReadProper
 		}
 	}
 	return out
+}
+
+// empty says that a leaf is null in all rows, as many are for a server of embeddings: by the
+// file's own count, which is as good as its pages.
+func empty(pf *file.Reader, leaf int) bool {
+	for g := range pf.NumRowGroups() {
+		chunk, err := pf.MetaData().RowGroup(g).ColumnChunk(leaf)
+		if err != nil {
+			return false
+		}
+		stats, err := chunk.Statistics()
+		if err != nil || stats == nil || !stats.HasNullCount() || stats.NullCount() != chunk.NumValues() {
+			return false
+		}
+	}
+	return true
 }
 
 // scanLog decodes a log of the journal.
