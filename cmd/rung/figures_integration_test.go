@@ -18,7 +18,8 @@ const duckdb = "duckdb==2.0.1"
 
 // Every figure of the demo's report is one that a DuckDB query over its Parquet gives, or
 // was declared before the run; and so is every other that a report can have, of two runs
-// that have what the demo has not.
+// that have what the demo has not. On a busy machine a round may be refused that was to show
+// a figure: then there are further runs.
 func TestIntegrationFigures(t *testing.T) {
 	demo := mustRun(t, "../../examples/quickstart.hcl")
 	schema := filepath.Join(t.TempDir(), "schema.json")
@@ -29,14 +30,23 @@ func TestIntegrationFigures(t *testing.T) {
 	if err := os.WriteFile(schema, []byte(p.out.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	holdFigures(t, "--schema", schema, demo, mustRun(t, "testdata/figures/embedding.hcl", "--simulate"), mustRun(t, "testdata/figures/chat.hcl"))
 	readmeQuery(t, demo)
+	runs, lacking := []string{demo}, true
+	for tries := 3; lacking && tries > 0; tries-- {
+		runs = append(runs, mustRun(t, "testdata/figures/embedding.hcl", "--simulate"), mustRun(t, "testdata/figures/chat.hcl"))
+		lacking = holdFigures(t, append([]string{"--schema", schema}, runs...)...)
+	}
+	if lacking {
+		t.Error("figures of the schema were in no report")
+	}
 }
 
 // holdFigures reports runs and holds the reports against their Parquet, see
-// testdata/figures/check.py. The last arguments are the runs' folders.
-func holdFigures(t *testing.T, args ...string) {
+// testdata/figures/check.py, whose arguments these are: the last are the runs' folders.
+// lacking says that figures of the schema are in none of them.
+func holdFigures(t *testing.T, args ...string) (lacking bool) {
 	t.Helper()
+	const lacks = 3 // the script's exit status
 	for i, dir := range args {
 		if strings.HasPrefix(dir, "--") || i > 0 && args[i-1] == "--schema" {
 			continue
@@ -47,9 +57,10 @@ func holdFigures(t *testing.T, args ...string) {
 	cmd := exec.CommandContext(t.Context(), duckdbPython(t), append([]string{"-B", "testdata/figures/check.py"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	t.Log("\n" + string(out))
-	if err != nil {
+	if err != nil && cmd.ProcessState.ExitCode() != lacks {
 		t.Error(err)
 	}
+	return err != nil && cmd.ProcessState.ExitCode() == lacks
 }
 
 // writePictures writes what the page's pictures show and the JSON has not.

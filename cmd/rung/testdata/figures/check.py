@@ -5,9 +5,9 @@
 RUN is a run's folder with a report in it, and what the page's pictures show (pictures.json).
 Every number and every truth value of these must be one that a check here gives too, or be
 declared: then it is held against the manifest. One that is in neither fails, as does one
-that a check gives and the report has not. With the report's JSON schema (rung schema
---report), so does a figure of it that none of the runs shows, unless it is listed here with
-the reason. Exit status 1 and a line for each.
+that a check gives and the report has not: exit status 1 and a line for each. With the
+report's JSON schema (rung schema --report), exit status 3 where a figure of it is in none of
+the runs, unless it is listed here with the reason.
 """
 
 import argparse
@@ -143,7 +143,7 @@ def main():
     parser.add_argument("--schema", type=argparse.FileType())
     parser.add_argument("runs", nargs="+")
     args = parser.parse_args()
-    wrong, covered = [], set()
+    wrong, lacking, covered = [], [], set()
     for folder in args.runs:
         run = Run(folder)
         differ, seen, said = check(run)
@@ -157,10 +157,12 @@ def main():
         print(f"  {'in words and tables':<26} {said:>5} figures, each one of these")
     for path in sorted(schema_figures(json.load(args.schema)) - covered) if args.schema else []:
         if declared.of(path) is None and not any(re.fullmatch(p, path) for p in MAY_LACK):
-            wrong.append(f"{path}: no run here shows it, and no reason is given")
+            lacking.append(path)
     for line in wrong:
         print("wrong:", line)
-    sys.exit(1 if wrong else 0)
+    for path in lacking:
+        print("lacking:", path, "is in no run here, and no reason is given")
+    sys.exit(1 if wrong else 3 if lacking else 0)
 
 
 CHECKS = [
