@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -17,9 +18,10 @@ const (
 // of megabytes which stay until the report is done: by its default the collector would let
 // as much again pile up beside them. A limit of the user's own (GOMEMLIMIT) stands.
 func openLean(dir string) (*results.Run, error) {
-	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
+	if os.Getenv("GOMEMLIMIT") != "" {
 		return results.Open(dir)
 	}
+	debug.SetMemoryLimit(math.MaxInt64) // that of a run which was opened before
 	usual := debug.SetGCPercent(leanPercent)
 	run, err := results.Open(dir)
 	debug.SetGCPercent(usual)
