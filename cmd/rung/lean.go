@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -17,8 +16,8 @@ const (
 // openLean opens a run with the garbage collector close behind. A large run is some hundreds
 // of megabytes which stay until the report is done: by its default the collector would let
 // as much again pile up beside them. A limit of the user's own (GOMEMLIMIT) stands.
-func openLean(dir string) (*results.Run, error) {
-	if os.Getenv("GOMEMLIMIT") != "" {
+func (a *app) openLean(dir string) (*results.Run, error) {
+	if _, ok := a.env("GOMEMLIMIT"); ok {
 		return results.Open(dir)
 	}
 	debug.SetMemoryLimit(math.MaxInt64) // that of a run which was opened before

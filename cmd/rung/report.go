@@ -101,7 +101,7 @@ func (a *app) openLatest(path string) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := openLean(dir)
+	run, err := a.openLean(dir)
 	return run, failed(err)
 }
 
