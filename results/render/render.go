@@ -63,6 +63,8 @@ func hostile(r rune) bool {
 		return true
 	case r == 0x2028, r == 0x2029, r == 0xfeff:
 		return true
+	case r == 0xfffe, r == 0xffff: // which XML forbids
+		return true
 	}
 	return false
 }
