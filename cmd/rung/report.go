@@ -24,7 +24,7 @@ func (a *app) report() *cobra.Command {
 		Short: "Say what a run found: knee, edge, headroom",
 		Long: `Reads what was recorded, prints the report, and writes it as report.html,
 report.md and report.json into the run's folder, under report/, with the pictures
-of throughput and latency as SVG beside them. RUN is a run's
+of throughput and latency as SVG and PNG beside them. RUN is a run's
 folder or an experiment's, of which the latest run is taken. It opens no
 connection and starts no process. Of several runs a table side by side follows.
 With --rules the block analysis of another spec is taken instead of that by which
@@ -153,7 +153,7 @@ func writeReport(dir string, rep *results.Report) (string, error) {
 		return "", err
 	}
 	page := filepath.Join(dir, "report.html")
-	pictures, err := render.SVG(rep)
+	pictures, err := render.PictureFiles(rep)
 	for _, p := range pictures {
 		err = errors.Join(err, writeFile(filepath.Join(dir, p.Name), func(w io.Writer) error {
 			_, err := io.WriteString(w, p.Content)

@@ -4,7 +4,8 @@
 //  1. outline turns the report into blocks (headings, sentences, lists, tables);
 //     Text and Markdown lay out the same blocks, so that they cannot disagree.
 //  2. HTML takes the same tables and adds the key figures as tiles and two
-//     pictures a ladder, drawn here as SVG.
+//     pictures a ladder, drawn here as SVG. PictureFiles gives the two as files, and as
+//     the PNG that raster draws of them.
 //  3. JSON writes the report itself.
 //
 // Texts of servers and specs are untrusted. They pass safe, which makes control

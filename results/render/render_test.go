@@ -298,6 +298,9 @@ func TestPoorRuns(t *testing.T) {
 			if rep.Verdict == "" {
 				t.Error("no verdict")
 			}
+			if _, err := render.PictureFiles(rep); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }

@@ -6,17 +6,21 @@ import (
 	"strings"
 
 	"rung/results"
+	"rung/results/render/raster"
 )
 
 // File is a picture by itself.
 type File struct{ Name, Content string }
 
-// SVG gives a ladder's two main pictures, throughput and latency, as files that need no
-// page and no style sheet, for papers and slides.
-func SVG(rep *results.Report) ([]File, error) {
+// pngScale is in how many pixels a unit of a picture is drawn: a slide is wider than a page.
+const pngScale = 2
+
+// PictureFiles gives a ladder's two main pictures, throughput and latency, as SVG and PNG
+// that need no page and no style sheet, for papers and slides.
+func PictureFiles(rep *results.Report) ([]File, error) {
 	css, err := pageFiles.ReadFile("page/page.css")
 	if err != nil {
-		return nil, fmt.Errorf("render SVG: %w", err)
+		return nil, fmt.Errorf("render pictures: %w", err)
 	}
 	style := lightStyle(string(css))
 	var out []File
@@ -28,7 +32,13 @@ func SVG(rep *results.Report) ([]File, error) {
 			continue
 		}
 		for k, name := range []string{"throughput", "latency"} {
-			out = append(out, File{id + "-" + name + ".svg", alone(string(pictures(rep, l, id)[k].Wide), style, rep.Simulated)})
+			svg := alone(string(pictures(rep, l, id)[k].Wide), style, rep.Simulated)
+			png, err := raster.PNG(svg, pngScale)
+			if err != nil {
+				return nil, fmt.Errorf("render pictures: %w", err)
+			}
+			name = id + "-" + name
+			out = append(out, File{name + ".svg", svg}, File{name + ".png", string(png)})
 		}
 	}
 	return out, nil
@@ -43,12 +53,17 @@ func lightStyle(css string) string {
 	}
 	var b strings.Builder
 	for line := range strings.Lines(css) {
-		if of := strings.TrimSpace(line); strings.HasPrefix(of, ".") && strings.HasSuffix(of, "}") && !strings.Contains(of, "display:") {
-			b.WriteString(strings.ReplaceAll(of, ".chart ", "") + "\n")
+		// Rules of narrow pages and of print are indented.
+		if strings.HasPrefix(line, ".") && strings.HasSuffix(line, "}\n") && !strings.Contains(line, "display:") {
+			b.WriteString(strings.ReplaceAll(line, ".chart ", ""))
 		}
 	}
 	return b.String()
 }
+
+// simulatedStyle is that of the mark of a simulated run: a rule, since the sheet's own
+// for texts would win over the element's attributes.
+const simulatedStyle = ".simulated { fill: #8a6500; font-size: 10px; }\n"
 
 // alone makes a file of a picture of the page.
 func alone(svg, style string, simulated bool) string {
@@ -57,9 +72,9 @@ func alone(svg, style string, simulated bool) string {
 		return ""
 	}
 	svg = strings.Replace(svg, "<svg ", fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" font-family="sans-serif" font-size="12" `, box[1], box[2]), 1)
-	back := `</desc><style>` + style + `</style><rect width="100%" height="100%" fill="#ffffff"/>`
+	back := `</desc><style>` + style + simulatedStyle + `</style>` + fmt.Sprintf(`<rect width="%s" height="%s" fill="#ffffff"/>`, box[1], box[2])
 	if simulated {
-		back += `<text x="8" y="12" font-size="10" fill="#b98700">SIMULATED</text>`
+		back += `<text class="simulated" x="8" y="12">SIMULATED</text>`
 	}
 	return strings.Replace(svg, "</desc>", back, 1) + "\n"
 }
