@@ -16,16 +16,21 @@ var pageFiles embed.FS
 // HTML writes the report as one file that needs nothing else: no script, no font,
 // no network. It follows the reader's light or dark theme, and prints.
 func HTML(w io.Writer, rep *results.Report, _ Options) error {
+	return writePage(w, "page.tmpl", newPage(rep))
+}
+
+// writePage fills one of the page templates, which share their parts and the style sheet.
+func writePage(w io.Writer, name string, p any) error {
 	css, err := pageFiles.ReadFile("page/page.css")
 	if err != nil {
 		return fmt.Errorf("render HTML: %w", err)
 	}
-	t, err := template.New("page.tmpl").Funcs(template.FuncMap{"glyph": glyph, "marksOf": marksOf, "nb": unbroken}).ParseFS(pageFiles, "page/page.tmpl")
+	t, err := template.New(name).Funcs(template.FuncMap{
+		"css": func() template.CSS { return template.CSS(css) }, "glyph": glyph, "marksOf": marksOf, "nb": unbroken,
+	}).ParseFS(pageFiles, "page/*.tmpl")
 	if err != nil {
 		return fmt.Errorf("render HTML: %w", err)
 	}
-	p := newPage(rep)
-	p.CSS = template.CSS(css)
 	return t.Execute(w, p)
 }
 
@@ -35,7 +40,6 @@ func unbroken(s string) string { return strings.ReplaceAll(s, " %", glue+"%") }
 // page is what the template shows. All its strings are safe texts; the template
 // escapes them.
 type page struct {
-	CSS         template.CSS
 	Title       string
 	Description string
 	Band        string
