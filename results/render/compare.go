@@ -140,44 +140,62 @@ func pValue(p float64) string {
 
 // SideBySide writes what several runs found, a row a ladder, for a terminal.
 func SideBySide(w io.Writer, reports []*results.Report, o Options) error {
-	t := table{caption: "Side by side", head: []column{
-		{name: "run", left: true}, {name: "ladder", left: true}, {name: "limit"}, {name: "knee"}, {name: "edge"},
-		{name: "throughput", note: "at the limit"}, {name: "", left: true}, {name: "P95, s", note: "likewise"}, {name: "bound by", left: true, wide: true},
-		{name: "server", left: true, wide: true},
-	}}
-	for _, rep := range reports {
-		for i := range rep.Ladders {
-			t.rows = append(t.rows, sideRow(rep, &rep.Ladders[i]))
-		}
-	}
+	t := sideTable(reports)
 	p := &printer{o: o, width: o.width()}
 	p.block(block{table: &t})
 	return p.flush(w)
 }
 
-func sideRow(rep *results.Report, l *results.Ladder) []string {
-	name := rep.Run.RunID
-	if rep.Simulated {
-		name += " (simulated)"
+func sideTable(reports []*results.Report) table {
+	t := table{caption: "Side by side", head: []column{
+		{name: "run", left: true}, {name: "ladder", left: true}, {name: "limit"}, {name: "knee"}, {name: "boundary", wide: true}, {name: "edge"},
+		{name: "throughput", note: "at the limit"}, {name: "unit", left: true}, {name: "P95, s", note: "likewise"}, {name: "bound by", left: true, wide: true},
+		{name: "headroom", wide: true}, {name: "server", left: true, wide: true},
+	}}
+	few := false
+	for _, rep := range reports {
+		for i := range rep.Ladders {
+			row, mark := sideRow(rep, &rep.Ladders[i])
+			t.rows, few = append(t.rows, row), few || mark
+		}
 	}
+	if few {
+		t.notes = append(t.notes, fmt.Sprintf("%s: on fewer than %d requests", fewRequests, results.P95Needs))
+	}
+	return t
+}
+
+// runName is how a run is called beside others.
+func runName(rep *results.Report) string {
+	if rep.Simulated {
+		return safe(rep.Run.RunID) + " (simulated)"
+	}
+	return safe(rep.Run.RunID)
+}
+
+// sideRow is a ladder's row, and whether its P95 rests on few requests.
+func sideRow(rep *results.Report, l *results.Ladder) (row []string, few bool) {
 	limit := l.Limit.Value
 	if l.Axis == plan.AxisRate && l.Capacity != nil {
 		limit = l.Capacity.Value
 	}
-	row := []string{safe(name), safe(l.Name), valueOrNone(limit), valueOrNone(l.Knee.Knee), "none", unknown, shortUnit(l.Unit), unknown, unknown, safe(rep.Run.Model + server(rep.Run))}
+	edge, throughput, p95, bound := "none", unknown, unknown, unknown
 	if l.Edge != nil {
-		row[4] = value(l.Edge.Value)
+		edge = value(l.Edge.Value)
 	}
 	for _, r := range l.Rungs {
 		if limit != nil && r.Value == *limit && r.Latency != nil {
-			row[5], row[7] = rate(r.Throughput), seconds(r.Latency.P95S)
-			if !r.Latency.P95Supported {
-				row[7] += fewRequests
+			throughput, p95 = rate(r.Throughput), seconds(r.Latency.P95S)
+			if few = !r.Latency.P95Supported; few {
+				p95 += fewRequests
 			}
 		}
 	}
 	if b := l.Bottleneck; b != nil && b.Verdict != results.Undetermined {
-		row[8] = b.Verdict
+		bound = b.Verdict
 	}
-	return row
+	return []string{
+		runName(rep), safe(l.Name), valueOrNone(limit), valueOrNone(l.Knee.Knee), valueOrNone(l.Boundary), edge,
+		throughput, shortUnit(l.Unit), p95, bound, headroomFigure(rep).value, safe(rep.Run.Model + server(rep.Run)),
+	}, few
 }
