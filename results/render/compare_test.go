@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -53,11 +54,69 @@ func TestGoldenOfTwoRuns(t *testing.T) {
 	golden(t, "sidebyside.txt", written(t, func(w *strings.Builder) error {
 		return render.SideBySide(w, []*results.Report{analyse(a), analyse(b)}, o)
 	}))
+	golden(t, "beside.html", besideHTML(t, analyse(a), analyse(b)))
+}
+
+// besideHTML is the page of reports whose own pages lie in folders a, b and so on.
+func besideHTML(t *testing.T, reports ...*results.Report) string {
+	t.Helper()
+	var runs []render.Beside
+	for i, rep := range reports {
+		runs = append(runs, render.Beside{Report: rep, Page: string(rune('a'+i)) + "/report/report.html"})
+	}
+	return written(t, func(w *strings.Builder) error { return render.BesideHTML(w, runs) })
+}
+
+// The page of several runs says of each what the terminal does, links to its page, and
+// draws it unlike the others.
+func TestBesideHTML(t *testing.T) {
+	reports := []*results.Report{analyse(slower(1)), analyse(slower(2)), analyse(tiny())}
+	reports[1].Run.RunID, reports[2].Run.RunID = "20261201T081751Z-3fa91c", "20261202T081751Z-3fa91c"
+	reports[2].Ladders[0].Name = "other" // a ladder that the two before did not walk
+	got := besideHTML(t, reports...)
+	says(t, "beside.html", strings.Join(strings.Fields(got), " "),
+		"3 runs side by side", `<a href="b/report/report.html">20261201T081751Z-3fa91c</a>`, "Ladder “batch”", "Ladder “other”",
+		`class="line run run-0 dash-0"`, `class="line run run-1 dash-1"`, `class="line run run-2 dash-2"`)
+	text := written(t, func(w *strings.Builder) error {
+		return render.SideBySide(w, reports, render.Options{Width: 300, UTF8: true})
+	})
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "2026") {
+			continue
+		}
+		for _, cell := range regexp.MustCompile(` {2,}`).Split(strings.TrimSpace(line), -1) {
+			if !strings.Contains(got, ">"+cell+"<") {
+				t.Errorf("the page does not say %q of %s", cell, line)
+			}
+		}
+	}
+	selfContained(t, got, "a/report/report.html", "b/report/report.html", "c/report/report.html")
+	if strings.Contains(got, "SIMULATED") {
+		t.Error("a page of real runs says simulated")
+	}
+	reports[1].Simulated = true
+	got = besideHTML(t, reports...)
+	says(t, "beside.html", got, "SIMULATED: every figure of 20261201T081751Z-3fa91c is of", "20261201T081751Z-3fa91c (simulated)")
+}
+
+// Whatever runs lack, they have a page together.
+func TestBesideHTMLOfPoorRuns(t *testing.T) {
+	nothing, noLadder, noSuccess, one := tiny(), tiny(), tiny(), tiny()
+	nothing.Requests, nothing.Samples, nothing.Events = nil, nil, nil
+	noLadder.Plan.Cells[0].Ladders, noLadder.Plan.Cells[0].Baseline = nil, nil
+	all(noSuccess, func(q *record.Request) { q.Outcome = record.ServerError })
+	one.Plan.Cells[0].Ladders[0].Rungs = one.Plan.Cells[0].Ladders[0].Rungs[:1]
+	runs := []*results.Report{analyse(nothing), analyse(noLadder), analyse(noSuccess), analyse(one)}
+	for _, of := range [][]*results.Report{runs, runs[:2], {runs[2], runs[2]}} {
+		if got := besideHTML(t, of...); strings.Contains(got, "NaN") || strings.Contains(got, "Inf") || !strings.HasSuffix(got, "</html>\n") {
+			t.Errorf("a page of %d bytes, or with a figure that is none", len(got))
+		}
+	}
 }
 
 // Texts of servers and specs are shown as text.
 func TestHostileTwoRuns(t *testing.T) {
-	const evil = "x\x1b[2J\u202e\r\n"
+	const evil = "x\x1b[2J\u202e<script>\"\r\n"
 	a, b := slower(1), slower(2)
 	for _, r := range []*resultstest.Recorded{a, b} {
 		r.Manifest.RunID, r.Plan.Target.Model, r.Manifest.Server.Software, r.Manifest.Cell = evil, evil, evil, evil
@@ -84,8 +143,17 @@ func TestHostileTwoRuns(t *testing.T) {
 		func(w *strings.Builder) error {
 			return render.SideBySide(w, []*results.Report{analyse(a), analyse(b)}, render.Options{UTF8: true})
 		},
+		func(w *strings.Builder) error {
+			return render.BesideHTML(w, []render.Beside{{analyse(a), "javascript:alert(1)/#?%\"><script>/report.html"}, {analyse(b), "../b c/report.html"}})
+		},
 	} {
-		for _, r := range written(t, write) {
+		got := written(t, write)
+		for _, no := range []string{"<script", `href="javascript`} {
+			if strings.Contains(got, no) && strings.HasPrefix(got, "<!doctype") {
+				t.Errorf("the page holds %s", no)
+			}
+		}
+		for _, r := range got {
 			if r != '\n' && unicode.IsControl(r) || r == '\u202e' {
 				t.Errorf("holds %U", r)
 				break

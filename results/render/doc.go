@@ -7,6 +7,8 @@
 //     pictures a ladder, drawn here as SVG. PictureFiles gives the two as files, and as
 //     the PNG that raster draws of them.
 //  3. JSON writes the report itself.
+//  4. SideBySide lays out the rows of several reports, and BesideHTML makes a page of
+//     them, of the same parts, with their curves on one axis.
 //
 // Texts of servers and specs are untrusted. They pass safe, which makes control
 // and bidirectional characters visible, and the escaping of each form.

@@ -148,11 +148,7 @@ func throughputPicture(rep *results.Report, l *results.Ladder, f frame, id strin
 			pts[i].y = ys.at(*x)
 		}
 	}
-	sound := pts
-	if n := len(pts); l.Edge != nil && n > 0 && l.Rungs[n-1].Failed != "" {
-		sound = pts[:n-1] // what an edge did beside its failures is a point, not a trend
-	}
-	c.path(polyline(sound), "line throughput")
+	c.path(polyline(trend(l, pts)), "line throughput")
 	if l.Capacity != nil {
 		c.offered(ys)
 	}
@@ -161,14 +157,23 @@ func throughputPicture(rep *results.Report, l *results.Ladder, f frame, id strin
 			c.line(pts[i].x, ys.at(low), pts[i].x, ys.at(high), "whisker throughput")
 		}
 	}
-	c.dots(pts, shapeCircle, "throughput", func(i int) bool { return doubtful(l.Rungs[i]) },
-		func(i int) string { return throughputTitle(l, i) })
+	c.dots(pts, shapeCircle, "throughput", func(i int) bool { return doubtful(&l.Rungs[i]) },
+		func(i int) string { return throughputTitle(l, &l.Rungs[i]) })
 	desc := fmt.Sprintf("%d rungs. The figures are in the table below.", len(l.Rungs))
 	return template.HTML(c.picture(id, size(f), fmt.Sprintf("Ladder %q: throughput and peak memory", l.Name), desc))
 }
 
+// trend are the points of a ladder's rungs that a line joins: what an edge did beside its
+// failures is a point, not a trend.
+func trend(l *results.Ladder, pts []point) []point {
+	if n := len(pts); l.Edge != nil && n > 0 && l.Rungs[n-1].Failed != "" {
+		return pts[:n-1]
+	}
+	return pts
+}
+
 // doubtful says that a rung's figure stands beside something that takes from it.
-func doubtful(r results.Rung) bool {
+func doubtful(r *results.Rung) bool {
 	return r.Failed != "" || r.ClientLimited || r.Open != nil && r.Open.Saturated
 }
 
@@ -191,9 +196,8 @@ func reach(xs []*float64) (low, high float64, ok bool) {
 	return low, high, n > 1
 }
 
-func throughputTitle(l *results.Ladder, i int) string {
-	r := l.Rungs[i]
-	x, unit := drawn(l, &r)
+func throughputTitle(l *results.Ladder, r *results.Rung) string {
+	x, unit := drawn(l, r)
 	s := fmt.Sprintf("%s %s: %s %s", l.Axis, value(r.Value), rate(x), unit)
 	if r.Open != nil {
 		s += fmt.Sprintf(" of %s offered, %s %s", digits(r.Open.OfferedPerS), rate(r.Throughput), l.Unit)
