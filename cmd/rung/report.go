@@ -18,7 +18,7 @@ import (
 
 func (a *app) report() *cobra.Command {
 	var asJSON, strict bool
-	var otherRules string
+	var otherRules, beside string
 	c := &cobra.Command{
 		Use:   "report RUN...",
 		Short: "Say what a run found: knee, edge, headroom",
@@ -26,27 +26,36 @@ func (a *app) report() *cobra.Command {
 report.md and report.json into the run's folder, under report/, with the pictures
 of throughput and latency as SVG and PNG beside them. RUN is a run's
 folder or an experiment's, of which the latest run is taken. It opens no
-connection and starts no process. Of several runs a table side by side follows.
+connection and starts no process. Of several runs a table side by side follows,
+which --page writes as an HTML page, with the runs' curves on one axis.
 With --rules the block analysis of another spec is taken instead of that by which
 the run was declared: the report then says that its rules were chosen after the
 data, and is printed alone.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if beside != "" && len(args) < 2 {
+				return usage("--page is of two or more runs; a run's own page is report/report.html in its folder")
+			}
 			rules, err := a.otherRules(otherRules)
 			if err != nil {
 				return err
 			}
-			var invalid []string
+			var invalid, pages []string
 			var reports []*results.Report
 			for _, path := range args {
-				rep, err := a.reportRun(path, rules, asJSON)
+				rep, page, err := a.reportRun(path, rules, asJSON)
 				if err != nil {
 					return err
 				}
-				reports, invalid = append(reports, rep), append(invalid, rep.Invalid...)
+				reports, pages, invalid = append(reports, rep), append(pages, page), append(invalid, rep.Invalid...)
 			}
 			if len(reports) > 1 && !asJSON {
 				if err := render.SideBySide(a.stdout, reports, a.options()); err != nil {
+					return failed(err)
+				}
+			}
+			if beside != "" {
+				if err := a.writeBeside(beside, reports, pages); err != nil {
 					return failed(err)
 				}
 			}
@@ -58,9 +67,11 @@ data, and is printed alone.`,
 	}
 	c.ValidArgsFunction = runFolders
 	c.Flags().BoolVar(&strict, "strict", false, "end with status 3 where the result is not valid: refused or unsteady rungs, a limit that was not confirmed")
+	c.Flags().StringVar(&beside, "page", "", "write several runs side by side as one HTML page into this `file`")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	c.Flags().StringVar(&otherRules, "rules", "", "report by the block analysis of this `spec`, and not by the run's own")
 	must(c.MarkFlagFilename("rules", "hcl"))
+	c.MarkFlagsMutuallyExclusive("page", "rules") // the page links to what is kept beside the runs
 	return c
 }
 
@@ -114,11 +125,12 @@ func (a *app) analysed(path string) (*results.Run, *results.Report, error) {
 	return run, results.Analyse(run, run.Plan.Analysis), nil
 }
 
-// reportRun reports one run, by other rules than its own where there are some.
-func (a *app) reportRun(path string, rules *plan.Analysis, asJSON bool) (*results.Report, error) {
+// reportRun reports one run, by other rules than its own where there are some, and gives
+// the path of its page where it has one.
+func (a *app) reportRun(path string, rules *plan.Analysis, asJSON bool) (*results.Report, string, error) {
 	run, err := a.openLatest(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	by := run.Plan.Analysis
 	if rules != nil {
@@ -131,19 +143,19 @@ func (a *app) reportRun(path string, rules *plan.Analysis, asJSON bool) (*result
 		err = render.Text(a.stdout, rep, a.options())
 	}
 	if err != nil {
-		return nil, failed(err)
+		return nil, "", failed(err)
 	}
 	if rules != nil {
 		a.say("\nnot kept beside the run, where the report is by its own rules")
-		return rep, nil
+		return rep, "", nil
 	}
 	page, err := writeReport(filepath.Join(run.Dir, "report"), rep)
 	if err != nil {
 		// The report was printed; a folder that can't be written takes nothing from it.
-		return nil, failed(fmt.Errorf("the report can't be kept beside the run: %w", err))
+		return nil, "", failed(fmt.Errorf("the report can't be kept beside the run: %w", err))
 	}
 	a.say("\nthe same as a page: %s", page)
-	return rep, nil
+	return rep, page, nil
 }
 
 // writeReport writes the report's files, each whole or not at all, and gives the
