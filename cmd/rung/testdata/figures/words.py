@@ -73,7 +73,8 @@ def recorded(run):
     """The texts that were recorded, with figures of their own: ids, dates, answers of the server, reasons of the runner."""
     said = run.values("""select reject_reason from rows where reject_reason is not null union select error from rows where error is not null
       union select reason from events where reason is not null""")
-    return " ".join([json.dumps(run.manifest), (run.folder / "spec.hcl").read_text(), *said])
+    shown = [f"{datetime.fromisoformat(run.manifest[name][:19]):%Y-%m-%d %H:%M:%S} UTC" for name in ("began", "ended")]
+    return " ".join([json.dumps(run.manifest), (run.folder / "spec.hcl").read_text(), *shown, *said])
 
 
 def rounded(text, values):
