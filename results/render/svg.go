@@ -72,9 +72,11 @@ func alone(svg, style string, simulated bool) string {
 		return ""
 	}
 	svg = strings.Replace(svg, "<svg ", fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" font-family="sans-serif" font-size="12" `, box[1], box[2]), 1)
-	back := `</desc><style>` + style + simulatedStyle + `</style>` + fmt.Sprintf(`<rect width="%s" height="%s" fill="#ffffff"/>`, box[1], box[2])
+	mark := ""
 	if simulated {
-		back += `<text class="simulated" x="8" y="12">SIMULATED</text>`
+		style += simulatedStyle
+		mark = `<text class="simulated" x="8" y="12">SIMULATED</text>`
 	}
+	back := `</desc><style>` + style + `</style>` + fmt.Sprintf(`<rect width="%s" height="%s" fill="#ffffff"/>`, box[1], box[2]) + mark
 	return strings.Replace(svg, "</desc>", back, 1) + "\n"
 }

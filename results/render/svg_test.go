@@ -130,12 +130,19 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-func TestPNGIsMarkedSimulated(t *testing.T) {
+// A picture of a simulated run says so, and no word of it stands in one of a real run.
+func TestPicturesAreMarkedSimulated(t *testing.T) {
 	rep := analyse(tiny())
 	corner := image.Rect(0, 0, 160, 30)
 	for _, simulated := range []bool{false, true} {
 		rep.Simulated = simulated
-		for _, f := range pictureFiles(t, rep)[".png"] {
+		files := pictureFiles(t, rep)
+		for _, f := range files[".svg"] {
+			if marked := strings.Contains(strings.ToLower(f.Content), "simulated"); marked != simulated {
+				t.Errorf("%s of a run that is simulated, %t: marked, %t", f.Name, simulated, marked)
+			}
+		}
+		for _, f := range files[".png"] {
 			if marked := len(count(t, f, corner)) > 1; marked != simulated {
 				t.Errorf("%s of a run that is simulated, %t: marked, %t", f.Name, simulated, marked)
 			}
