@@ -38,7 +38,7 @@ func (a *Attempt) add(q *record.Request) {
 	a.kind = append(a.kind, a.kinds.of(q))
 	a.number(i, q.Index)
 	if q.FirstTokenTS != nil && a.first == nil {
-		a.first = slices.Repeat([]float64{math.NaN()}, i)
+		a.first = append(make([]float64, 0, cap(a.times)), slices.Repeat([]float64{math.NaN()}, i)...)
 	}
 	if a.first != nil {
 		first := math.NaN()

@@ -11,8 +11,8 @@ import (
 type Table struct {
 	kinds    *kinds
 	attempts map[record.Place]*Attempt // by their place without its value
-	last     *Attempt
-	sealed   []*Attempt // in order; nil while requests are added
+	likely   int                       // requests of an attempt: those of the last one that is whole
+	sealed   []*Attempt                // in order; nil while requests are added
 	n        int
 }
 
@@ -33,24 +33,26 @@ func (t *Table) Add(requests []record.Request) {
 		panic("rows: requests were added to a table that is in use")
 	}
 	t.n += len(requests)
+	var last *Attempt
 	for i := range requests {
 		q := &requests[i]
 		at := q.Place
 		at.Value = 0
-		if t.last == nil || t.last.Place != at {
-			if t.last != nil {
-				t.last.fit() // a round is mostly whole when the next comes
+		if last == nil || last.Place != at {
+			if last != nil { // mostly it is whole when the next comes
+				last.fit()
+				t.likely = last.Len()
 			}
-			t.last = t.attempt(at)
+			last = t.attempt(at)
 		}
-		t.last.add(q)
+		last.add(q)
 	}
 }
 
 func (t *Table) attempt(at record.Place) *Attempt {
 	a := t.attempts[at]
 	if a == nil {
-		a = &Attempt{Place: at, kinds: t.kinds}
+		a = &Attempt{Place: at, kinds: t.kinds, times: make([]record.Times, 0, t.likely), kind: make([]uint32, 0, t.likely)}
 		t.attempts[at] = a
 	}
 	return a

@@ -99,12 +99,15 @@ func readBounded(file string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
+	var b bytes.Buffer
+	if info, err := f.Stat(); err == nil { // else it grows as it is read
+		b.Grow(int(min(info.Size(), most)) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(io.LimitReader(f, most+1)); err != nil {
 		return nil, err
 	}
-	if int64(len(b)) > most {
+	if int64(b.Len()) > most {
 		return nil, fmt.Errorf("%s is longer than %d bytes", file, most)
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
