@@ -2,11 +2,15 @@ package parquet
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"rung/sinks/record"
 )
@@ -131,5 +135,37 @@ func TestAttemptsOutsideLadders(t *testing.T) {
 	events, err := ReadEvents(dir, m)
 	if err != nil || events[0].Attempt != 1 {
 		t.Errorf("%+v, %v", events, err)
+	}
+}
+
+// Rows that are read some at a time, into memory that is used again, are those that were
+// written: whatever is null or empty in one has nothing of another.
+func TestBatchesKeepApart(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	w, dir, m := newWriter(t, (&clock{begin}).now)
+	var want []record.Request
+	for i := range 5*batchRows + 17 {
+		q := fullRequest()
+		q.ID, q.Index, q.BodyBytes, q.DueTS = fmt.Sprintf("%016x", i), i, r.Int64(), 1.25-r.Float64()
+		q.Counted, q.ConnReused, q.RejectReason = r.IntN(2) == 0, r.IntN(2) == 0, []string{"", "throttled", "edge"}[r.IntN(3)]
+		if r.IntN(3) > 0 {
+			q.Outcome, q.Error, q.InputTokens, q.Status = record.OOM, strings.Repeat("e", r.IntN(40)), nil, new(500+r.IntN(3))
+		}
+		if r.IntN(2) == 0 {
+			q.FirstTokenTS, q.ChunkGapsS = new(1.3+r.Float64()/100), make([]float64, 1+r.IntN(5))
+			for k := range q.ChunkGapsS {
+				q.ChunkGapsS[k] = r.Float64()
+			}
+		}
+		want = append(want, q)
+		write(t, w, q)
+	}
+	finish(t, w, &m)
+	got, err := ReadRequests(dir, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%d rows, %d written: %s", len(got), len(want), d)
 	}
 }

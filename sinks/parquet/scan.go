@@ -12,7 +12,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
@@ -158,7 +157,7 @@ func scanBytes[T any](b []byte, t table[T], take func(*batch[T]) error) (n int64
 	if len(leaves) == 0 {
 		return 0, errors.New("it has none of the table's columns")
 	}
-	fr, err := pqarrow.NewFileReader(pf, props, memory.DefaultAllocator)
+	fr, err := pqarrow.NewFileReader(pf, props, &recycler{})
 	if err != nil {
 		return 0, err
 	}
