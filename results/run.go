@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -87,24 +88,34 @@ func Open(dir string) (*Run, error) {
 	if r.Spec, err = readSpec(filepath.Join(dir, "spec.hcl")); err != nil {
 		return nil, err
 	}
-	r.Requests = rows.New()
-	if err := parquet.ScanRequests(dir, m, rows.Columns(), r.Requests.Add); err != nil {
-		return nil, err
-	}
-	if r.Samples, err = parquet.ReadSamples(dir, m); err != nil {
-		return nil, err
-	}
-	if r.Events, err = parquet.ReadEvents(dir, m); err != nil {
-		return nil, err
-	}
-	if r.Client, err = parquet.ReadClient(dir, m); err != nil {
-		return nil, err
-	}
-	take := func(samples []record.ServerSample) { r.Metrics = append(r.Metrics, rows.Gauges(samples)...) }
-	if err := parquet.ScanServer(dir, m, rows.GaugeColumns(), take); err != nil {
+	if err := r.read(); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// read reads the tables; its error is that of the first of them. The requests, which may be
+// many, come before the others: those are full of pointers, that a collector would follow
+// each time that it has to clear up after some more requests.
+func (r *Run) read() error {
+	r.Requests = rows.New()
+	if err := parquet.ScanRequests(r.Dir, r.Manifest, rows.Columns(), r.Requests.Add); err != nil {
+		return err
+	}
+	tables := []func() error{
+		func() (err error) { r.Samples, err = parquet.ReadSamples(r.Dir, r.Manifest); return err },
+		func() (err error) { r.Events, err = parquet.ReadEvents(r.Dir, r.Manifest); return err },
+		func() (err error) { r.Client, err = parquet.ReadClient(r.Dir, r.Manifest); return err },
+		func() error {
+			r.Metrics = make([]rows.Gauge, 0, r.Manifest.Room(parquet.ServerTable))
+			return parquet.ScanServer(r.Dir, r.Manifest, rows.GaugeColumns(), func(samples []record.ServerSample) {
+				r.Metrics = append(r.Metrics, rows.Gauges(samples)...)
+			})
+		},
+	}
+	errs := make([]error, len(tables))
+	each(len(tables), func(i int) { errs[i] = tables[i]() })
+	return cmp.Or(errs...)
 }
 
 // checkPlan holds the plan against what the manifest says of it, so that no rule

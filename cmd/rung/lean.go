@@ -2,8 +2,8 @@ package main
 
 import (
 	"math"
-	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 
 	"rung/results"
 )
@@ -24,8 +24,13 @@ func (a *app) openLean(dir string) (*results.Run, error) {
 	usual := debug.SetGCPercent(leanPercent)
 	run, err := results.Open(dir)
 	debug.SetGCPercent(usual)
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	debug.SetMemoryLimit(max(leastLimit, int64(m.HeapAlloc/100*(100+leanPercent))))
+	debug.SetMemoryLimit(max(leastLimit, liveHeap()/100*(100+leanPercent)))
 	return run, err
+}
+
+// liveHeap is how many bytes were in use when garbage was last collected.
+func liveHeap() int64 {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	return int64(live[0].Value.Uint64()) //nolint:gosec // a machine has less
 }

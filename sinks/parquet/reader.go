@@ -46,6 +46,7 @@ func ScanServer(dir string, m record.Manifest, columns []string, yield func([]re
 
 // read reads a table whole, in the order of writing. See source.scan for what is checked.
 func read[T any](dir string, m record.Manifest, t table[T]) (items []T, err error) {
+	items = make([]T, 0, m.Room(t.name))
 	err = scanTable(dir, m, t, func(rows []T) { items = append(items, rows...) })
 	if err != nil {
 		return nil, err

@@ -2,13 +2,16 @@ package parquet
 
 import "rung/sinks/record"
 
+// ServerTable is the name of the table of the server's own metrics.
+const ServerTable = "server"
+
 func server() table[record.ServerSample] {
 	type r = *row[record.ServerSample]
 	reach := func(s r) scope { return inLadders(&s.v.Place) }
 	cols := identityColumns[record.ServerSample]()
 	cols = append(cols, placeColumns(func(s r) *record.Place { return &s.v.Place }, reach)...)
 	return table[record.ServerSample]{
-		name: "server", meaning: "a row a reading and series of the server's own metrics",
+		name: ServerTable, meaning: "a row a reading and series of the server's own metrics",
 		columns: append(cols,
 			instant("time", "wall clock of the reading, for joins with other machines", func(s r) *wall { return &s.v.Time }),
 			number("t_s", "s", "since the run began, on the monotonic clock", func(s r) *float64 { return &s.v.TS }),

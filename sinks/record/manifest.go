@@ -204,6 +204,21 @@ type Part struct {
 	SHA256 string `json:"sha256"`
 }
 
+// mostRoom bounds the rows that a manifest, which may be false, makes anyone take memory for.
+const mostRoom = 1 << 20
+
+// Room is how many rows of a table to make room for before they are read: as many as its
+// parts have by the list, or the most where that is more. There may be others.
+func (m Manifest) Room(table string) int {
+	n := int64(0)
+	for _, p := range m.Parts {
+		if p.Table == table {
+			n = min(n+max(0, min(p.Rows, mostRoom)), mostRoom)
+		}
+	}
+	return int(n)
+}
+
 // Counts sums up a run.
 type Counts struct {
 	Requests int64 `json:"requests"`
