@@ -266,7 +266,7 @@ func (c *Child) Devices() []record.Device { return c.devices }
 func (c *Child) Sample() ([]record.Sample, error) { return c.ask(askRead, 0, nil) }
 
 // Start reads every device each interval from now on, until Stop. take gets each reading
-// in its order, up to a twentieth of a second late, with its time and its lateness, and
+// in its order, up to a tenth of a second late, with its time and its lateness, and
 // how many of the schedule were left out before it. ended is told if there will be no more,
 // which is an error here where it is known at once. Neither may ask the child for anything.
 func (c *Child) Start(interval time.Duration, take func(samples []record.Sample, missed int), ended func(error)) error {

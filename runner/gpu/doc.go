@@ -5,7 +5,7 @@
 // (nil always, and named in record.Device.Unsupported). Zero is never a guess.
 //
 // NVML is read in a process of its own (Child starts it, Serve is it), which keeps the
-// schedule and hands over its readings every 50 ms, or at once when it is asked: to wake two
+// schedule and hands over its readings every 100 ms, or at once when it is asked: to wake two
 // processes for each would cost more than the reading.
 //
 // Beside NVML samples come from nvidia-smi (package smi), and from what was recorded

@@ -32,7 +32,7 @@ type device struct {
 type reading struct {
 	symbol  string
 	columns []string
-	read    func(nvml.Device, *record.Sample) nvml.Return
+	read    func(nvml.Device, *cells) nvml.Return
 }
 
 // OpenNVML loads the library and finds the devices. Its error names the other
@@ -164,7 +164,7 @@ func (n *NVML) open(index int, h nvml.Device) device {
 // probe takes each reading once and keeps those that the card has. One that it
 // has and can't tell at this moment is kept.
 func (n *NVML) probe(d *device) {
-	var first record.Sample
+	var first cells
 	for _, r := range memoryReadings() {
 		if n.supports(r.symbol) && r.read(d.handle, &first) == nvml.SUCCESS {
 			d.reading, d.info.MemTotalBytes = append(d.reading, r), first.MemTotalBytes
@@ -240,15 +240,16 @@ func (n *NVML) Devices() []record.Device {
 // Sample reads every device. What a device does not say this time stays nil; a
 // device that is lost is an error.
 func (n *NVML) Sample() ([]record.Sample, error) {
-	out := make([]record.Sample, 0, len(n.devices))
-	for _, d := range n.devices {
-		s := record.Sample{Device: d.info.Index, UUID: d.info.UUID, Name: d.info.Name}
+	all, out := make([]cells, len(n.devices)), make([]record.Sample, len(n.devices))
+	for i, d := range n.devices {
+		s := &all[i]
+		s.Device, s.UUID, s.Name = d.info.Index, d.info.UUID, d.info.Name
 		for _, r := range d.reading {
-			if ret := r.read(d.handle, &s); ret == nvml.ERROR_GPU_IS_LOST || ret == nvml.ERROR_UNINITIALIZED {
+			if ret := r.read(d.handle, s); ret == nvml.ERROR_GPU_IS_LOST || ret == nvml.ERROR_UNINITIALIZED {
 				return nil, fmt.Errorf("GPU %s: %s", d.info.UUID, n.text(ret))
 			}
 		}
-		out = append(out, s)
+		out[i] = s.Sample
 	}
 	return out, nil
 }

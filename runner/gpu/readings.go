@@ -16,19 +16,19 @@ import (
 func memoryReadings() []reading {
 	columns := []string{"mem_total_bytes", "mem_used_bytes", "mem_free_bytes"}
 	return []reading{
-		{"nvmlDeviceGetMemoryInfo_v2", columns, func(d nvml.Device, s *record.Sample) nvml.Return {
+		{"nvmlDeviceGetMemoryInfo_v2", columns, func(d nvml.Device, s *cells) nvml.Return {
 			m, ret := d.GetMemoryInfo_v2()
 			if ret == nvml.SUCCESS {
 				s.MemCall = "v2"
-				s.MemTotalBytes, s.MemUsedBytes, s.MemFreeBytes, s.MemReservedBytes = bytes(m.Total), bytes(m.Used), bytes(m.Free), bytes(m.Reserved)
+				s.MemTotalBytes, s.MemUsedBytes, s.MemFreeBytes, s.MemReservedBytes = s.count(m.Total), s.count(m.Used), s.count(m.Free), s.count(m.Reserved)
 			}
 			return ret
 		}},
-		{"nvmlDeviceGetMemoryInfo", columns, func(d nvml.Device, s *record.Sample) nvml.Return {
+		{"nvmlDeviceGetMemoryInfo", columns, func(d nvml.Device, s *cells) nvml.Return {
 			m, ret := d.GetMemoryInfo()
 			if ret == nvml.SUCCESS {
 				s.MemCall = "v1"
-				s.MemTotalBytes, s.MemUsedBytes, s.MemFreeBytes = bytes(m.Total), bytes(m.Used), bytes(m.Free)
+				s.MemTotalBytes, s.MemUsedBytes, s.MemFreeBytes = s.count(m.Total), s.count(m.Used), s.count(m.Free)
 			}
 			return ret
 		}},
@@ -37,47 +37,47 @@ func memoryReadings() []reading {
 
 func readings() []reading {
 	return []reading{
-		{"nvmlDeviceGetUtilizationRates", []string{"util_gpu_pct", "util_mem_pct"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+		{"nvmlDeviceGetUtilizationRates", []string{"util_gpu_pct", "util_mem_pct"}, func(d nvml.Device, s *cells) nvml.Return {
 			u, ret := d.GetUtilizationRates()
 			if ret == nvml.SUCCESS {
-				s.UtilGPUPct, s.UtilMemPct = number(u.Gpu, 1), number(u.Memory, 1)
+				s.UtilGPUPct, s.UtilMemPct = s.level(uint64(u.Gpu), 1), s.level(uint64(u.Memory), 1)
 			}
 			return ret
 		}},
 		utilisationSamples(),
-		{"nvmlDeviceGetPowerUsage", []string{"power_w"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+		{"nvmlDeviceGetPowerUsage", []string{"power_w"}, func(d nvml.Device, s *cells) nvml.Return {
 			mw, ret := d.GetPowerUsage()
-			s.PowerW = when(ret, mw, 1000)
+			s.PowerW = s.when(ret, uint64(mw), 1000)
 			return ret
 		}},
-		{"nvmlDeviceGetTemperature", []string{"temperature_c"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+		{"nvmlDeviceGetTemperature", []string{"temperature_c"}, func(d nvml.Device, s *cells) nvml.Return {
 			c, ret := d.GetTemperature(nvml.TEMPERATURE_GPU)
-			s.TemperatureC = when(ret, c, 1)
+			s.TemperatureC = s.when(ret, uint64(c), 1)
 			return ret
 		}},
-		{"nvmlDeviceGetClockInfo", []string{"sm_clock_mhz"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+		{"nvmlDeviceGetClockInfo", []string{"sm_clock_mhz"}, func(d nvml.Device, s *cells) nvml.Return {
 			mhz, ret := d.GetClockInfo(nvml.CLOCK_SM)
-			s.SMClockMHz = when(ret, mhz, 1)
+			s.SMClockMHz = s.when(ret, uint64(mhz), 1)
 			return ret
 		}},
-		{"nvmlDeviceGetClockInfo", []string{"mem_clock_mhz"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+		{"nvmlDeviceGetClockInfo", []string{"mem_clock_mhz"}, func(d nvml.Device, s *cells) nvml.Return {
 			mhz, ret := d.GetClockInfo(nvml.CLOCK_MEM)
-			s.MemClockMHz = when(ret, mhz, 1)
+			s.MemClockMHz = s.when(ret, uint64(mhz), 1)
 			return ret
 		}},
-		{"nvmlDeviceGetTotalEnergyConsumption", []string{"energy_j"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+		{"nvmlDeviceGetTotalEnergyConsumption", []string{"energy_j"}, func(d nvml.Device, s *cells) nvml.Return {
 			mj, ret := d.GetTotalEnergyConsumption()
-			s.EnergyJ = when(ret, mj, 1000)
+			s.EnergyJ = s.when(ret, mj, 1000)
 			return ret
 		}},
-		{"nvmlDeviceGetCurrentClocksThrottleReasons", []string{"throttle_reasons"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+		{"nvmlDeviceGetCurrentClocksThrottleReasons", []string{"throttle_reasons"}, func(d nvml.Device, s *cells) nvml.Return {
 			bits, ret := d.GetCurrentClocksThrottleReasons()
 			if ret == nvml.SUCCESS {
-				s.ThrottleReasons = bytes(bits)
+				s.ThrottleReasons = s.count(bits)
 			}
 			return ret
 		}},
-		{"nvmlDeviceGetComputeRunningProcesses", []string{"processes"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+		{"nvmlDeviceGetComputeRunningProcesses", []string{"processes"}, func(d nvml.Device, s *cells) nvml.Return {
 			all, ret := d.GetComputeRunningProcesses()
 			if ret == nvml.SUCCESS {
 				s.Processes = nil
@@ -96,7 +96,7 @@ func readings() []reading {
 // gives in place of samples may mean that there is none that is new.
 func utilisationSamples() reading {
 	seen, asked := uint64(0), false
-	return reading{"nvmlDeviceGetSamples", []string{"util_gpu_samples_pct"}, func(d nvml.Device, s *record.Sample) nvml.Return {
+	return reading{"nvmlDeviceGetSamples", []string{"util_gpu_samples_pct"}, func(d nvml.Device, s *cells) nvml.Return {
 		kind, all, ret := d.GetSamples(nvml.GPU_UTILIZATION_SAMPLES, seen)
 		first := !asked
 		asked = true
@@ -133,25 +133,38 @@ func sampleValue(kind nvml.ValueType, b [8]byte) (float64, bool) {
 	}
 }
 
-// bytes is a count that the driver gave; nil where it does not fit, which is how
-// some drivers say that they do not know.
-func bytes(v uint64) *int64 {
+// cells is a sample and room for its values: they live as long, and a sample has a dozen.
+type cells struct {
+	record.Sample
+	counts [5]int64
+	levels [7]float64
+	nc, nl int // how many are in use
+}
+
+// count is a number that the driver gave; nil where it does not fit, which is how some
+// drivers say that they do not know.
+func (s *cells) count(v uint64) *int64 {
 	if v > 1<<62 {
 		return nil
 	}
-	n := int64(v)
-	return &n
+	p := &s.counts[s.nc]
+	*p = int64(v)
+	s.nc++
+	return p
 }
 
-func number[T uint32 | uint64](v T, per float64) *float64 {
-	f := float64(v) / per
-	return &f
+// level is a reading in its unit, of which the driver gives so many parts.
+func (s *cells) level(v uint64, per float64) *float64 {
+	p := &s.levels[s.nl]
+	*p = float64(v) / per
+	s.nl++
+	return p
 }
 
 // when is a reading, or nil where the call did not succeed.
-func when[T uint32 | uint64](ret nvml.Return, v T, per float64) *float64 {
+func (s *cells) when(ret nvml.Return, v uint64, per float64) *float64 {
 	if ret != nvml.SUCCESS {
 		return nil
 	}
-	return number(v, per)
+	return s.level(v, per)
 }

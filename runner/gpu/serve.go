@@ -32,7 +32,7 @@ const askLength = 9
 
 // heldFor is how long a reading of the schedule may wait for others before it is said:
 // to wake the run's process costs as much as to read a card. So much a crash takes.
-const heldFor = 50 * time.Millisecond
+const heldFor = 100 * time.Millisecond
 
 // Serve is the child's side: it reads NVML on the schedule that it is given, and whenever
 // it is asked to, until there are no more asks. What goes wrong with the driver it says
