@@ -151,7 +151,10 @@ func (o overlay) page(id string) ladderPage {
 		for _, part := range o.parts {
 			drawing.Lines = append(drawing.Lines, legend{lineIcon(part.class, part.kind), part.run})
 		}
-		drawing.Marks = []legend{{icon("dot hollow run", shapeCircle), m.hollowMeans}}
+		drawing.Marks = []legend{
+			{ringIcon(), "ring: the run's limit"}, {icon("cut run", shapeCross), "cross at the foot: its edge"},
+			{icon("dot hollow run", shapeCircle), m.hollowMeans},
+		}
 		p.Pictures = append(p.Pictures, drawing)
 	}
 	return p
@@ -207,6 +210,7 @@ func (o overlay) draw(m measure, f frame, id string) template.HTML {
 		show = span
 	}
 	c.grid(ys, ticks, -1, "", m.axis, show) // of no colour: those are the runs'
+	o.edges(c)
 	for _, p := range o.parts {
 		pts := make([]point, len(p.l.Rungs))
 		for i := range p.l.Rungs {
@@ -217,10 +221,51 @@ func (o overlay) draw(m measure, f frame, id string) template.HTML {
 			}
 		}
 		c.path(polyline(trend(p.l, pts)), "line "+p.class)
+		p.ring(c, pts)
 		c.dots(pts, p.kind, p.class, func(i int) bool { return m.hollow(&p.l.Rungs[i]) },
-			func(i int) string { return p.run + ", " + m.title(p.l, &p.l.Rungs[i]) })
+			func(i int) string {
+				return p.run + ", " + m.title(p.l, &p.l.Rungs[i]) + alsoMarks(p.l.Rungs[i].Marks)
+			})
 	}
 	return template.HTML(c.picture(id, size(f), title, "A line a run. The figures at the limits are in the table above, all others in the runs' own reports."))
+}
+
+// alsoMarks names a rung's marks after its figures.
+func alsoMarks(all []results.Mark) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return "; " + marks(all)
+}
+
+// ring goes around the point of a run's limit.
+func (p part) ring(c *chart, pts []point) {
+	for i, at := range pts {
+		if slices.Contains(p.l.Rungs[i].Marks, results.MarkLimit) && !math.IsNaN(at.y) {
+			c.path(shape(shapeCircle, at.x, at.y, 8), "ring "+p.class)
+		}
+	}
+}
+
+// ringIcon is a limit's ring around its point, for the legend.
+func ringIcon() template.HTML {
+	return template.HTML(fmt.Sprintf(`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path class="ring run" d="%s"/><path class="dot run" d="%s"/></svg>`,
+		shape(shapeCircle, 8, 8, 6.5), shape(shapeCircle, 8, 8, 3)))
+}
+
+// edges are crosses at the foot of the plot: few rungs that failed have a figure. Those of
+// several runs at one rung stand above one another.
+func (o overlay) edges(c *chart) {
+	above := map[float64]float64{}
+	for _, p := range o.parts {
+		e := p.l.Edge
+		if e == nil {
+			continue
+		}
+		x, y := c.xs.at(e.Value), c.y0()-8-above[e.Value]
+		above[e.Value] += 14
+		c.spot(x, y, fmt.Sprintf("%s, %s %s: edge", p.run, o.all.Axis, value(e.Value)), func() { c.path(shape(shapeCross, x, y, 4.5), "cut "+p.class) })
+	}
 }
 
 // reach is from the least to the greatest figure of all.

@@ -148,9 +148,9 @@ func SideBySide(w io.Writer, reports []*results.Report, o Options) error {
 
 func sideTable(reports []*results.Report) table {
 	t := table{caption: "Side by side", head: []column{
-		{name: "run", left: true}, {name: "ladder", left: true}, {name: "limit"}, {name: "knee"}, {name: "boundary", wide: true}, {name: "edge"},
-		{name: "throughput", note: "at the limit"}, {name: "unit", left: true}, {name: "P95, s", note: "likewise"}, {name: "bound by", left: true, wide: true},
-		{name: "headroom", wide: true}, {name: "server", left: true, wide: true},
+		{name: "run", left: true}, {name: "ladder", left: true}, {name: "limit"}, {name: "knee"}, {name: "edge"},
+		{name: "throughput", note: "at the limit"}, {name: "unit", left: true}, {name: "P95, s", note: "likewise"}, {name: "bottleneck", left: true, wide: true},
+		{name: "boundary", wide: true}, {name: "headroom", wide: true}, {name: "server", left: true, wide: true},
 	}}
 	few := false
 	for _, rep := range reports {
@@ -179,7 +179,7 @@ func sideRow(rep *results.Report, l *results.Ladder) (row []string, few bool) {
 	if l.Axis == plan.AxisRate && l.Capacity != nil {
 		limit = l.Capacity.Value
 	}
-	edge, throughput, p95, bound := "none", unknown, unknown, unknown
+	edge, throughput, p95, bottleneck := "none", unknown, unknown, unknown
 	if l.Edge != nil {
 		edge = value(l.Edge.Value)
 	}
@@ -192,10 +192,10 @@ func sideRow(rep *results.Report, l *results.Ladder) (row []string, few bool) {
 		}
 	}
 	if b := l.Bottleneck; b != nil && b.Verdict != results.Undetermined {
-		bound = b.Verdict
+		bottleneck = b.Verdict
 	}
 	return []string{
-		runName(rep), safe(l.Name), valueOrNone(limit), valueOrNone(l.Knee.Knee), valueOrNone(l.Boundary), edge,
-		throughput, shortUnit(l.Unit), p95, bound, headroomFigure(rep).value, safe(rep.Run.Model + server(rep.Run)),
+		runName(rep), safe(l.Name), valueOrNone(limit), valueOrNone(l.Knee.Knee), edge,
+		throughput, shortUnit(l.Unit), p95, bottleneck, valueOrNone(l.Boundary), headroomFigure(rep).value, safe(rep.Run.Model + server(rep.Run)),
 	}, few
 }

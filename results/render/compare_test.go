@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -77,6 +78,15 @@ func TestBesideHTML(t *testing.T) {
 	says(t, "beside.html", strings.Join(strings.Fields(got), " "),
 		"3 runs side by side", `<a href="b/report/report.html">20261201T081751Z-3fa91c</a>`, "Ladder “batch”", "Ladder “other”",
 		`class="line run run-0 dash-0"`, `class="line run run-1 dash-1"`, `class="line run run-2 dash-2"`)
+	for i, rep := range reports {
+		l, look := rep.Ladders[0], fmt.Sprintf("run run-%d dash-%d", i, i)
+		if n := strings.Count(got, `class="ring `+look+`"`); l.Limit.Value == nil || n != 4 { // of two pictures, each wide and narrow
+			t.Errorf("run %d: %d rings", i, n)
+		}
+		if n := strings.Count(got, `class="cut `+look+`"`); l.Edge == nil || n != 4 {
+			t.Errorf("run %d: %d crosses", i, n)
+		}
+	}
 	text := written(t, func(w *strings.Builder) error {
 		return render.SideBySide(w, reports, render.Options{Width: 300, UTF8: true})
 	})

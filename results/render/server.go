@@ -21,7 +21,7 @@ func serverTable(rep *results.Report, l *results.Ladder) table {
 		{name: "preemptions", note: "by how much their counter grew"},
 		{name: "util", note: "of the card: some kernel ran in so much of the time"},
 		{name: "power", note: "of the card's limit, on average"},
-		{name: "SM clock, MHz", wide: true}, {name: "bound by", left: true},
+		{name: "SM clock, MHz", wide: true}, {name: "bottleneck", left: true},
 	}}
 	shown := make([]bool, len(t.head))
 	for _, r := range l.Rungs {
@@ -39,7 +39,7 @@ func serverTable(rep *results.Report, l *results.Ladder) table {
 			t.drop(t.head[i].name)
 		}
 	}
-	if n := len(t.head); n == 1 || n == 2 && t.head[1].name == "bound by" {
+	if n := len(t.head); n == 1 || n == 2 && t.head[1].name == "bottleneck" {
 		return table{}
 	}
 	t.notes = append(t.notes, evidence(l)...)
