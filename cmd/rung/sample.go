@@ -36,7 +36,7 @@ func (a *app) sample() *cobra.Command {
 		Long: `Reads the cards of this machine through NVML and records them in a new folder,
 DIR/sample/<begin>/, whose path it prints, until it is interrupted. A part is
 written each minute, and a journal kept of what is in none yet, so that a crash
-takes less than a fifth of a second.
+takes about a fifth of a second.
 rung import adds the recording to a run that was made from another machine.
 
 With --probe it prints what each card tells, and how often that changes.`,
