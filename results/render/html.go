@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"unicode"
 
 	"rung/results"
 )
@@ -80,6 +81,9 @@ type tile struct {
 	Lead              bool // the one to look at first
 	Muted             bool // no figure
 }
+
+// Words says that the value is a word, which needs more room than a figure.
+func (t tile) Words() bool { return t.Value != "" && unicode.IsLetter([]rune(t.Value)[0]) }
 
 type ladderPage struct {
 	ID, Name string
