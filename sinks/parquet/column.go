@@ -3,13 +3,13 @@ package parquet
 import (
 	"math"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 	"unique"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"rung/sinks/record"
 )
 
 // row is one row of a table: whose it is, and the item itself.
@@ -51,23 +51,6 @@ func (c column[T]) put(b array.Builder, r *row[T]) {
 // maxText bounds a text in bytes: an error's body, above all.
 const maxText = 2 << 10
 
-// clean makes a text fit for a string column: valid UTF-8 of at most maxText bytes.
-func clean(s string) string {
-	return cut(strings.ToValidUTF8(cut(s), "\uFFFD")) // the replacement may be longer than what it replaces
-}
-
-// cut shortens a text to maxText bytes, and leaves no half of a character behind.
-func cut(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	end := maxText
-	for end > maxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end]
-}
-
 // text is a column of text; the empty text is unknown.
 func text[T any, S ~string](name, meaning string, at func(*row[T]) *S) column[T] {
 	last := "" // most cells are like the one before
@@ -75,7 +58,7 @@ func text[T any, S ~string](name, meaning string, at func(*row[T]) *S) column[T]
 		name: name, meaning: meaning, typ: arrow.BinaryTypes.String, repeats: true,
 		write: func(b array.Builder, r *row[T]) {
 			if s := *at(r); s != "" {
-				b.(*array.StringBuilder).Append(clean(string(s)))
+				b.(*array.StringBuilder).Append(record.Clip(string(s), maxText))
 			} else {
 				b.AppendNull()
 			}

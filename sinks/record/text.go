@@ -3,6 +3,7 @@ package record
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // OneLine makes untrusted text fit to be shown: on one line, without control or
@@ -17,4 +18,21 @@ func OneLine(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// Clip makes untrusted text valid UTF-8 of at most n bytes.
+func Clip(text string, n int) string {
+	return cut(strings.ToValidUTF8(cut(text, n), "\uFFFD"), n) // the replacement may be longer than what it replaces
+}
+
+// cut shortens a text to n bytes, and leaves no half of a character behind.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	end := n
+	for end > max(0, n-utf8.UTFMax) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
 }
