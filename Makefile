@@ -36,11 +36,13 @@ FUZZED := spec:FuzzLoad spec:FuzzPlan runner/target:FuzzRead runner/target:FuzzS
 	runner/gpu/smi:FuzzRead runner/gpu:FuzzReadings sinks/parquet:FuzzManifest sinks/parquet:FuzzPart sinks/parquet:FuzzJournal
 
 .PHONY: fuzz
+# Before Go 1.27 the end of the time may itself be reported as a failure, without an input: golang.org/issue/75804.
 fuzz: ## fuzz what reads files and answers that others made, FUZZTIME (a minute) each
 	@for f in $(FUZZED); do \
 		$(GO) test ./$${f%:*} -run '^$$' -fuzz "^$${f#*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x >fuzz.out 2>&1 \
-			&& execs=$$(sed -nE 's/.*(execs: [0-9]+).*/\1/p' fuzz.out | tail -1) && echo "$$f $${execs:-seeds alone}, no crash" \
+			|| { grep -qx ' *context deadline exceeded' fuzz.out && ! grep -q 'Failing input' fuzz.out; } \
 			|| { cat fuzz.out; rm -f fuzz.out; exit 1; }; \
+		execs=$$(sed -nE 's/.*(execs: [0-9]+).*/\1/p' fuzz.out | tail -1); echo "$$f $${execs:-seeds alone}, no crash"; \
 	done; rm -f fuzz.out
 
 .PHONY: crash
